@@ -1,0 +1,130 @@
+import type { Clock, Instant } from "./clock.js";
+
+/*
+ * The contract between the core and a store. Types only. Every call is one attempt and takes an AbortSignal last; an
+ * aborted call rejects with the signal's reason, any other failure is a StoreError. A reason for which isTimeout() holds
+ * says that the link is suspect. Where a failed call may have taken effect, repeating it is safe: look() finds out.
+ */
+
+/** A coordination service that elections can be held on. */
+export interface Store {
+  /** For people: what and where, without secrets. */
+  readonly name: string;
+  /** Opens a new session. */
+  open(request: OpenRequest, signal: AbortSignal): Promise<Session>;
+}
+
+export interface OpenRequest {
+  /** What the session measures and waits by. */
+  readonly clock: Clock;
+}
+
+/** Liveness with the store: when it ends, the store removes every entry that was made on it. */
+export interface Session {
+  /** As the store calls it. */
+  readonly id: string;
+  /** Milliseconds, as granted (not as asked). */
+  readonly ttl: number;
+  /** How much older than a proof the instant that it vouches for may be, in ms, for the store's own reasons. */
+  readonly gap: number;
+  /** Aborts when the store has ended this session, or when it can never be served again; the reason is a StoreError. */
+  readonly ended: AbortSignal;
+  /** Shows that the store cannot end this session by timeout before `vouchedAt` + ttl. */
+  prove(signal: AbortSignal): Promise<Proof>;
+  /** Shows life as cheaply as the store allows; vouches for nothing. */
+  touch(signal: AbortSignal): Promise<void>;
+  /** A candidacy of this session. Sends nothing yet. `replaces`: my candidacy on an earlier session, whose entry may go. */
+  contend(election: string, card: Card, replaces: Contender | null): Contender;
+  /** Who holds the seat. */
+  leader(election: string, signal: AbortSignal): Promise<Leader | null>;
+  /** Everybody who stands, in order; the holder of the seat first. */
+  queue(election: string, signal: AbortSignal): Promise<Standing[]>;
+  /** Settles once `leader` may answer something else than `seen` (early is allowed). */
+  changed(election: string, seen: Leader | null, signal: AbortSignal): Promise<void>;
+  /** Ends the session at the store. The object is dead afterwards, whether this succeeds or not. */
+  close(signal: AbortSignal): Promise<void>;
+  /** Sends nothing more, from this very call on: only the store's own timeout ends the session now. */
+  abandon(): void;
+}
+
+export interface Proof {
+  /** Never later than the moment before the proof's request was sent. */
+  readonly vouchedAt: Instant;
+}
+
+/** What a candidate shows of itself. */
+export interface Card {
+  readonly id: string;
+  /** JSON. */
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+/** Who holds a seat, as an observer sees it. */
+export interface Leader extends Card {
+  readonly number: number;
+  readonly fence: bigint;
+  /** When the term began, by the clock of whoever wrote it down. */
+  readonly since: Date;
+}
+
+/** One of those who stand. */
+export interface Standing extends Card {
+  readonly leading: boolean;
+}
+
+/** One candidacy, bound to its session for life. */
+export interface Contender {
+  /** Where I stand. The first look joins and looks in one flight; one after a doubtful join finds out what came of it. */
+  look(signal: AbortSignal): Promise<Place>;
+  /** Settles once `place` (behind, or head) may have changed or my entry may have gone: early is allowed. */
+  moved(place: Place, signal: AbortSignal): Promise<void>;
+  /** Takes the free seat that `place` showed. */
+  claim(place: HeadPlace, signal: AbortSignal): Promise<HeldPlace | Refused>;
+  /** Settles once my entry or my seat may have gone. */
+  unseated(signal: AbortSignal): Promise<void>;
+  /** Learns who is next. Repeatable, changes nothing. */
+  prepare(signal: AbortSignal): Promise<void>;
+  /**
+   * Gives up seat and place, and pays what this candidacy owes to others. `"hand-over"` seats the next in line in the
+   * same step; `"free"` leaves the seat empty. The core calls it for every contender, whatever became of it, and repeats
+   * it until it succeeds or the session has ended.
+   */
+  withdraw(how: "hand-over" | "free", signal: AbortSignal): Promise<void>;
+}
+
+interface Look {
+  /** The fence that the store last recorded for this election, whoever held it; 0n if none. */
+  readonly seen: bigint;
+  /** What lies there, is not tenure's own and was ignored; a sentence each. */
+  readonly ignored: readonly string[];
+}
+/** The seat is mine. */
+export interface HeldPlace extends Look {
+  readonly kind: "held";
+  /** Counts the terms of this election; rises by at least one with each. */
+  readonly number: number;
+  /** Rises with every term, for ever, also across deletion and re-creation of everything. */
+  readonly fence: bigint;
+  /** For the store's own subpath: fences the store's own transactions. */
+  readonly handle: unknown;
+}
+/** The seat is free and mine to claim. */
+export interface HeadPlace extends Look {
+  readonly kind: "head";
+}
+/** Exactly one other is just before me. */
+export interface BehindPlace extends Look {
+  readonly kind: "behind";
+}
+/** My entry is not there (any more). */
+export interface GonePlace extends Look {
+  readonly kind: "gone";
+}
+/** What a look shows. */
+export type Place = HeldPlace | HeadPlace | BehindPlace | GonePlace;
+
+export interface Refused {
+  readonly kind: "refused";
+  /** Milliseconds until it makes sense to look again; 0 = now. */
+  readonly wait: number;
+}
