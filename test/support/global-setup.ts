@@ -1,0 +1,27 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import type { TestProject } from "vitest/node";
+import { startZooKeeper } from "./zookeeper-server.js";
+
+declare module "vitest" {
+  export interface ProvidedContext {
+    /** `host:port` of the standalone ZooKeeper server that all test files share (tickTime 500): use a root of your own, never stop it. */
+    zookeeper: string;
+    /** What `npm run build` said if it failed, else empty. Tests of the command line and of the package expect it to be empty. */
+    buildError: string;
+  }
+}
+
+/** Once for a run that has more than unit tests: builds dist/ and starts the shared server. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const build = promisify(execFile)("npm", ["run", "build", "--silent"]).then(
+    () => "",
+    (error: { stdout?: string; message: string }) => error.stdout || error.message,
+  );
+  const server = await startZooKeeper({ tickTime: 500 });
+  project.provide("zookeeper", server.address);
+  const buildError = await build;
+  if (buildError) process.stderr.write(`[tests] npm run build failed:\n${buildError}\n`);
+  project.provide("buildError", buildError);
+  return () => server.dispose();
+}
