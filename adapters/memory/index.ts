@@ -1,0 +1,3 @@
+export { type MemoryOptions, MemoryStore, memory } from "./memory-store.js";
+export type { MemoryClient } from "./memory-client.js";
+export type { MemoryCall } from "./memory-faults.js";

@@ -1,0 +1,140 @@
+import { StoreError } from "../../src/errors.js";
+import type { Card, Contender, Leader, Proof, Session, Standing } from "../../src/store.js";
+import type { MemoryCall } from "./memory-faults.js";
+import { MemoryContender } from "./memory-contender.js";
+import type { Link } from "./memory-link.js";
+import { entryKey, type MemoryServer, termKey } from "./memory-server.js";
+import { type ElectionState, holder, type Term } from "./memory-state.js";
+
+/** A session on the memory store. */
+export class MemorySession implements Session {
+  readonly id: string;
+  readonly ttl: number;
+  readonly gap: number;
+  readonly server: MemoryServer;
+  readonly link: Link;
+  readonly #ended = new AbortController();
+  readonly #onEnd: () => void;
+  #contenders = 0;
+
+  constructor(server: MemoryServer, link: Link, granted: { id: string; ttl: number; gap: number }, onEnd: () => void) {
+    this.server = server;
+    this.link = link;
+    this.id = granted.id;
+    this.ttl = granted.ttl;
+    this.gap = granted.gap;
+    this.#onEnd = onEnd;
+  }
+
+  get ended(): AbortSignal {
+    return this.#ended.signal;
+  }
+
+  async prove(signal: AbortSignal): Promise<Proof> {
+    const sent = { mono: this.link.clock.mono(), wall: this.link.clock.wall() };
+    const vouchedAt = this.gap === 0 ? sent : this.link.vouchedAt(this.gap);
+    await this.request("prove", signal, () => {});
+    return { vouchedAt };
+  }
+
+  async touch(signal: AbortSignal): Promise<void> {
+    await this.request("touch", signal, () => {});
+  }
+
+  contend(election: string, card: Card, replaces: Contender | null): Contender {
+    const guid = `${this.id}/${++this.#contenders}`;
+    return new MemoryContender(this, { election, card, guid, replaces: replaces instanceof MemoryContender ? replaces : null });
+  }
+
+  leader(election: string, signal: AbortSignal): Promise<Leader | null> {
+    return this.request("leader", signal, () => leaderOf(this.read(election)));
+  }
+
+  queue(election: string, signal: AbortSignal): Promise<Standing[]> {
+    return this.request("queue", signal, () => {
+      const state = this.read(election);
+      const first = holder(state);
+      const entries = first ? [first, ...state.entries.filter((entry) => entry !== first)] : state.entries;
+      return entries.map((entry) => ({ ...entry.card, leading: entry === first }));
+    });
+  }
+
+  changed(election: string, seen: Leader | null, signal: AbortSignal): Promise<void> {
+    return this.link.watch("changed", signal, () => {
+      this.attend();
+      const state = this.visible(election);
+      if (leaderOf(state)?.fence !== seen?.fence) return null;
+      const seated = holder(state);
+      return seated ? [termKey(election), entryKey(seated.guid)] : [termKey(election)];
+    });
+  }
+
+  async close(signal: AbortSignal): Promise<void> {
+    try {
+      await this.request("close", signal, () => this.server.end(this.id, "closed"));
+    } finally {
+      this.finish(new StoreError("session-ended", `session ${this.id} was closed`));
+    }
+  }
+
+  abandon(): void {
+    this.finish(new StoreError("session-ended", `session ${this.id} was abandoned`));
+  }
+
+  /** One attempt on this session; whatever it is, it shows the server that the session lives. */
+  request<T>(call: MemoryCall, signal: AbortSignal, serve: () => T, read?: boolean): Promise<T> {
+    return this.link.call(
+      call,
+      signal,
+      () => {
+        this.attend();
+        return serve();
+      },
+      read,
+    );
+  }
+
+  /** At the server: a request of this session arrived. Throws `session-ended`. */
+  attend(): void {
+    const lease = this.server.lease(this.id);
+    if (!this.link.stranded) lease.touch();
+  }
+
+  /** The connection was made anew: the server knows the session again, or says that it is over. */
+  reattach(): void {
+    try {
+      this.server.lease(this.id).restart();
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      this.link.tell(() => this.finish(error));
+    }
+  }
+
+  /** At the server: touches that lie at a replica are not passed on. */
+  forgetTouches(): void {
+    if (this.server.sessions.includes(this.id)) this.server.lease(this.id).forgetTouches();
+  }
+
+  /** At the server that serves this client: what a watch is set on. */
+  visible(election: string): ElectionState {
+    return this.link.stranded ? this.read(election) : this.server.state(election);
+  }
+
+  /** At the server: what a read shows of `election`. */
+  read(election: string): ElectionState {
+    return this.server.state(election, this.link.readable());
+  }
+
+  /** Over, for whatever reason: the object is dead. */
+  finish(error: StoreError): void {
+    if (this.#ended.signal.aborted) return;
+    this.link.die(error);
+    this.#onEnd();
+    this.#ended.abort(error);
+  }
+}
+
+function leaderOf(state: ElectionState): Leader | null {
+  const term: Term | null = holder(state) ? state.term : null;
+  return term && { ...term.card, number: term.number, fence: term.fence, since: term.since };
+}
