@@ -1,0 +1,137 @@
+import { EventEmitter } from "eventemitter3";
+import { Backoff } from "./backoff.js";
+import { type Clock, sleep, systemClock } from "./clock.js";
+import { StoppedError } from "./errors.js";
+import { type Logger, silent } from "./logger.js";
+import { checkElection, checkStore } from "./options.js";
+import { SessionPool } from "./session-pool.js";
+import type { SharedSession } from "./shared-session.js";
+import type { Leader, Store } from "./store.js";
+
+export interface ObserveOptions {
+  logger?: Logger;
+  /** Default: the machine's. For tests. */
+  clock?: Clock;
+}
+
+const RETRY_BASE = 100;
+const RETRY_CAP = 2000;
+
+/**
+ * Watches who leads without standing. It reconnects by itself. What it shows is what the store's server showed: it may lag
+ * behind (ZooKeeper: each read follows a `sync`, so it is at most as old as the read), and is never a proof of anything.
+ */
+export class Observer {
+  readonly election: string;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #pool: SessionPool;
+  readonly #emitter = new EventEmitter<{ change: [Leader | null]; closed: [] }>();
+  readonly #stop = new AbortController();
+  readonly #retry: Backoff;
+  readonly #running: Promise<void>;
+  #current: Leader | null = null;
+  #known = false;
+  #staleSince: Date | null;
+
+  constructor(store: Store, election: string, options: ObserveOptions) {
+    this.election = checkElection(election);
+    this.#clock = options.clock ?? systemClock;
+    this.#logger = options.logger ?? silent;
+    this.#pool = SessionPool.of(checkStore(store), this.#clock);
+    this.#retry = new Backoff(this.#clock, RETRY_BASE, RETRY_CAP);
+    this.#staleSince = new Date(this.#clock.wall());
+    this.#running = this.#run();
+  }
+
+  /** Who leads, as last seen; null: nobody, or not known yet. */
+  get current(): Leader | null {
+    return this.#current;
+  }
+
+  /** Null while the store is watched; else since when `current` may be out of date. */
+  get staleSince(): Date | null {
+    return this.#staleSince;
+  }
+
+  /** Called with each new leader (null: nobody leads), and once with the first that is seen. Returns what removes it. */
+  on(event: "change", listener: (leader: Leader | null) => void): () => void {
+    this.#emitter.on(event, listener);
+    return () => this.#emitter.off(event, listener);
+  }
+
+  /** Ends the watch; resolves when nothing of it is left. */
+  async close(): Promise<void> {
+    this.#stop.abort(new StoppedError("the observer was closed"));
+    await this.#running;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** Each change from now on, the present leader first (once it is known); ends with `close()`. Changes that a slow reader misses are skipped. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<Leader | null, void, undefined> {
+    let told: Leader | null | undefined;
+    while (!this.#stop.signal.aborted) {
+      if (this.#known && told !== this.#current) {
+        told = this.#current;
+        yield told;
+        continue;
+      }
+      await new Promise<void>((resolve) => {
+        const wake = () => {
+          this.#emitter.off("change", wake).off("closed", wake);
+          resolve();
+        };
+        this.#emitter.on("change", wake).on("closed", wake);
+      });
+    }
+  }
+
+  async #run(): Promise<void> {
+    const stop = this.#stop.signal;
+    while (!stop.aborted) {
+      let session: SharedSession | null = null;
+      try {
+        session = await this.#pool.acquire({ signal: stop, onTrouble: (error) => this.#trouble(error) });
+        for (;;) await this.#follow(session);
+      } catch (error) {
+        if (!stop.aborted) this.#trouble(error);
+      } finally {
+        if (session) await this.#pool.release(session);
+      }
+      if (!stop.aborted) await sleep(this.#clock, this.#retry.next(), stop).catch(() => {});
+    }
+    this.#emitter.emit("closed");
+  }
+
+  /** Reads, tells what is new, and waits until it may have changed. */
+  async #follow(shared: SharedSession): Promise<void> {
+    const { session } = shared;
+    const stop = this.#stop.signal;
+    const leader = await shared.attempt("leader", stop, (signal) => session.leader(this.election, signal));
+    this.#retry.reset();
+    this.#staleSince = null;
+    if (!this.#known || !sameTerm(leader, this.#current)) {
+      this.#known = true;
+      this.#current = leader;
+      this.#emitter.emit("change", leader);
+    }
+    await shared.wait(stop, (signal) => session.changed(this.election, leader, signal));
+  }
+
+  #trouble(error: unknown): void {
+    this.#staleSince ??= new Date(this.#clock.wall());
+    this.#logger.warn({ election: this.election, err: error }, `observing: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function sameTerm(a: Leader | null, b: Leader | null): boolean {
+  return a === b || (a !== null && b !== null && a.fence === b.fence && a.id === b.id);
+}
+
+/** Watches who leads `election`, without standing. Throws a {@link ConfigError} for a bad name. */
+export function observe(store: Store, election: string, options: ObserveOptions = {}): Observer {
+  return new Observer(store, election, options);
+}

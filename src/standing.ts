@@ -1,0 +1,127 @@
+import type { Backoff } from "./backoff.js";
+import { sleep } from "./clock.js";
+import { StoreError } from "./errors.js";
+import type { ForeignData } from "./foreign-data.js";
+import type { Reign } from "./reign.js";
+import type { SharedSession } from "./shared-session.js";
+import type { Contender, HeldPlace, Place } from "./store.js";
+
+/** One candidacy on one session, and what its steps need. */
+export interface Standing {
+  readonly session: SharedSession;
+  readonly contender: Contender;
+  /** Aborts when the elector is to stop. */
+  readonly stop: AbortSignal;
+  /** ms */
+  readonly reserve: number;
+  /** Between tries of one step; reset by success. */
+  readonly retry: Backoff;
+  readonly foreign: ForeignData;
+  /** The candidate waits behind another. */
+  standby(): void;
+  /** A step failed and will be tried again. */
+  trouble(error: StoreError): void;
+}
+
+/** Looks, waits and claims until the seat is mine; null when my place has gone. */
+export async function campaign(standing: Standing): Promise<HeldPlace | null> {
+  const { session, contender, stop } = standing;
+  for (;;) {
+    try {
+      const place = await look(standing);
+      standing.foreign.heed(place);
+      standing.retry.reset();
+      if (place.kind === "held") return place;
+      if (place.kind === "gone") return null;
+      if (place.kind === "behind") {
+        standing.standby();
+        await session.wait(stop, (signal) => contender.moved(place, signal));
+        continue;
+      }
+      const claimed = await session.attempt("claim", stop, (signal) => contender.claim(place, signal));
+      if (claimed.kind === "held") return claimed;
+      if (claimed.wait > 0) await session.wait(stop, (signal) => sleep(session.clock, claimed.wait, signal));
+    } catch (problem) {
+      await weather(problem, standing);
+    }
+  }
+}
+
+/** A look, with a proof in the same flight: whoever finds the seat its own needs a fresh deadline to enter. */
+async function look(standing: Standing): Promise<Place> {
+  const { session, contender, stop } = standing;
+  const looking = session.attempt("look", stop, (signal) => contender.look(signal));
+  // If it fails, entering asks again.
+  const proving = fresh(standing) ? null : session.prove().catch(() => {});
+  const place = await looking;
+  if (place.kind === "held" || place.kind === "head") await proving;
+  return place;
+}
+
+/** Whether the deadline leaves room for a term: admission is open until the next proof is due. */
+function fresh({ session, reserve }: Standing): boolean {
+  return session.remaining() > reserve + session.timing.interval;
+}
+
+/** Makes the deadline fresh, if need be by a second proof that can vouch for the first. False: hand the seat on. */
+export async function freshen(standing: Standing): Promise<boolean> {
+  const { session, stop } = standing;
+  const usable = () => !stop.aborted && !session.closing.aborted;
+  for (const wait of [0, session.timing.gap]) {
+    if (!usable() || fresh(standing)) break;
+    try {
+      if (wait > 0) await session.wait(stop, (signal) => sleep(session.clock, wait, signal));
+      await session.prove();
+    } catch {
+      // Whether the deadline is fresh decides.
+    }
+  }
+  return usable() && fresh(standing);
+}
+
+/** While leading: looks whenever the seat may have gone, and ends the term when it has. */
+export async function guardSeat(standing: Standing, reign: Reign): Promise<void> {
+  const { session, contender, retry } = standing;
+  while (!reign.over) {
+    try {
+      await session.wait(reign.signal, (signal) => contender.unseated(signal));
+      const place = await session.attempt("look", reign.signal, (signal) => contender.look(signal));
+      retry.reset();
+      if (place.kind === "held" && place.fence === reign.fence) continue;
+      if (place.kind === "gone") reign.end("evicted", undefined);
+      else reign.end(place.kind === "held" && place.fence < reign.fence ? "fence-regressed" : "superseded", undefined);
+    } catch (problem) {
+      if (reign.over || session.closing.aborted) return;
+      if (problem instanceof StoreError) standing.trouble(problem);
+      await session.wait(reign.signal, (signal) => sleep(session.clock, retry.next(), signal)).catch(() => {});
+    }
+  }
+}
+
+/** Withdraws, however often it takes, until the store has confirmed it (true) or the session is over (false). */
+export async function leave(standing: Standing, how: "hand-over" | "free", onStuck: (error: StoreError) => void): Promise<boolean> {
+  const { session, contender, retry } = standing;
+  retry.reset();
+  for (let stuck = false; ; ) {
+    try {
+      await session.farewell("withdraw", (signal) => contender.withdraw(how, signal));
+      return true;
+    } catch (problem) {
+      if (session.over) return false;
+      if (problem instanceof StoreError && !problem.transient && !stuck) {
+        stuck = true;
+        onStuck(problem);
+      }
+    }
+    await session.farewellWait((signal) => sleep(session.clock, retry.next(), signal)).catch(() => {});
+  }
+}
+
+/** Rethrows what no further try cures, and waits a little otherwise. */
+async function weather(problem: unknown, standing: Standing): Promise<void> {
+  const { session, stop, retry } = standing;
+  const transient = problem instanceof StoreError && problem.transient;
+  if (stop.aborted || session.closing.aborted || !transient) throw problem;
+  standing.trouble(problem);
+  await session.wait(stop, (signal) => sleep(session.clock, retry.next(), signal));
+}
