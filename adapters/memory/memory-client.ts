@@ -18,12 +18,12 @@ export class MemoryClient extends MemoryFaults implements Store {
   readonly #connections = new Set<Connection>();
 
   /** @internal */
-  constructor(name: string, server: MemoryServer, next: (call: MemoryCall) => Fault | undefined) {
+  constructor(name: string, server: MemoryServer, latency: number, next: (call: MemoryCall) => Fault | undefined) {
     super();
     this.name = name;
     this.#server = server;
     this.#network = {
-      latency: 0,
+      latency,
       blocked: false,
       crashed: false,
       holdsRequests: false,

@@ -1,7 +1,7 @@
 import type { BehindPlace, Card, Contender, HeadPlace, HeldPlace, Place, Refused } from "../../src/store.js";
-import { entryKey, termKey } from "./memory-server.js";
 import type { MemorySession } from "./memory-session.js";
 import { type ElectionState, find, handOver, holder, join, leave, seat, standing, type Term } from "./memory-state.js";
+import { entryKey, termKey } from "./memory-watches.js";
 
 /** A head place remembers which term it saw: a claim is refused if another one has begun since. */
 interface Head extends HeadPlace {

@@ -118,14 +118,9 @@ export class Link {
     return this.#seen;
   }
 
-  /** From here on nothing older than `version` is shown. */
+  /** From here on nothing older than `version` is shown to this client. */
   saw(version: bigint): void {
     if (version > this.#seen) this.#seen = version;
-  }
-
-  /** The versions of the store began anew: what was seen before says nothing. */
-  forget(): void {
-    this.#seen = 0n;
   }
 
   /** The sending of the newest request that had been answered for `gap` ms; at least that of the handshake. */
@@ -162,7 +157,10 @@ export class Link {
 
   /** The connection broke and is made anew: calls fail, watches fire, for nobody knows what was missed. */
   reconnect(): void {
+    if (this.#blocked) return;
     this.drop();
+    // A restored store counts its versions anew: what was seen before says nothing.
+    if (this.#seen > this.#server.version) this.#seen = 0n;
     const error = new StoreError("connection-lost", "the connection broke");
     for (const fail of [...this.#pending]) fail(error);
     for (const wait of [...this.#waits]) wait.fire();
@@ -190,6 +188,7 @@ export class Link {
     if (!this.#server.running) {
       return reply(() => fail(new StoreError("unreachable", "the store is stopped")));
     }
+    this.#server.count(call);
     const fault = this.#network.next(call);
     if (fault?.kind === "request-lost") return reply(() => fail(fault.error));
     // A write needs the other servers: while they are cut off nobody answers it.

@@ -1,11 +1,10 @@
 import type { Clock } from "../../src/clock.js";
 import { StoreError } from "../../src/errors.js";
+import type { MemoryCall } from "./memory-faults.js";
+import { History } from "./memory-history.js";
 import { Lease } from "./memory-lease.js";
 import { EMPTY, type ElectionState, type Entry, find, holder, leave, type Stamp } from "./memory-state.js";
-import { Watches } from "./memory-watches.js";
-
-/** How far back a lagging replica may show an election. */
-const HISTORY = 32;
+import { entryKey, termKey, Watches } from "./memory-watches.js";
 
 /** What a change does to entries, so that sessions and watches can follow. */
 export interface Change {
@@ -14,9 +13,9 @@ export interface Change {
   readonly removed?: Entry;
 }
 
-/** The end of a connection at the server: what the server tells without being asked. */
+/** The client's end of a session, for what the server tells without being asked. */
 export interface Peer {
-  /** The session of this connection has ended. */
+  /** The session has ended. */
   ended(error: StoreError): void;
   /** The server went away: whatever was under way is lost. */
   disconnected(): void;
@@ -24,26 +23,34 @@ export interface Peer {
   reconnected(): void;
 }
 
+/** What a server held at one moment. */
+export interface MemorySnapshot {
+  readonly version: bigint;
+  readonly elections: ReadonlyMap<string, ElectionState>;
+  readonly sessions: readonly string[];
+}
+
 /** The state that all clients share: sessions and their expiry, elections and their versions, watches. */
 export class MemoryServer {
   readonly watches = new Watches();
-  /** Counts every change of anything, as ZooKeeper's zxid or Consul's raft index do. */
+  /** Counts every change of anything, as ZooKeeper's zxid and Consul's raft index do. */
   version = 0n;
   running = true;
-  readonly ttl: number;
   readonly gap: number;
-  readonly lockDelay: number;
+  readonly #ttl: number;
+  readonly #lockDelay: number;
   #clock: Clock | null;
-  #sessions = 0;
+  #opened = 0;
   readonly #leases = new Map<string, Lease>();
   readonly #peers = new Map<string, Peer>();
-  readonly #history = new Map<string, { readonly version: bigint; readonly state: ElectionState }[]>();
+  readonly #history = new History();
   readonly #lockedUntil = new Map<string, number>();
+  readonly #counts = new Map<MemoryCall, number>();
 
   constructor(options: { ttl: number; gap: number; lockDelay: number; clock: Clock | null }) {
-    this.ttl = options.ttl;
     this.gap = options.gap;
-    this.lockDelay = options.lockDelay;
+    this.#ttl = options.ttl;
+    this.#lockDelay = options.lockDelay;
     this.#clock = options.clock;
   }
 
@@ -51,20 +58,16 @@ export class MemoryServer {
   open(clock: Clock, peer: Peer): Lease {
     this.#clock ??= clock;
     this.version++;
-    const id = `memory-${++this.#sessions}`;
-    // The latest that a session's touches may be passed on while proofs still hold what they promise.
-    const relay = Math.max(this.gap - 100, this.gap / 2);
-    const lease = new Lease(id, this.ttl, relay, this.#clock, () => this.end(id, "timeout"));
-    this.#leases.set(id, lease);
-    this.#peers.set(id, peer);
+    const lease = this.#grant(`memory-${++this.#opened}`, this.#clock);
+    this.#peers.set(lease.id, peer);
     return lease;
   }
 
   /** The lease of a session that sent something; throws `session-ended`. */
   lease(id: string): Lease {
+    if (this.#leases.get(id)?.overdue) this.end(id, "timeout");
     const lease = this.#leases.get(id);
-    if (lease?.overdue) this.end(id, "timeout");
-    if (!lease || !this.#leases.has(id)) throw new StoreError("session-ended", `session ${id} is over`);
+    if (!lease) throw new StoreError("session-ended", `session ${id} is over`);
     return lease;
   }
 
@@ -74,6 +77,7 @@ export class MemoryServer {
     if (!lease) return;
     lease.stop();
     this.#leases.delete(id);
+    this.version++;
     for (const [guid, election] of [...lease.entries]) {
       if (how === "timeout" && holder(this.state(election))?.guid === guid) this.#lock(election);
       this.remove(election, guid);
@@ -86,16 +90,9 @@ export class MemoryServer {
     peer?.ended(new StoreError("session-ended", `session ${id} ${why}`));
   }
 
-  /** What was kept of `election` at version `at` (now, if not given). */
-  state(election: string, at: bigint = this.version): ElectionState {
-    const history = this.#history.get(election) ?? [];
-    for (let index = history.length - 1; index > 0; index--) {
-      const kept = history[index];
-      if (kept && kept.version <= at) return kept.state;
-    }
-    const oldest = history[0];
-    if (!oldest) return EMPTY;
-    return oldest.version <= at || history.length === HISTORY ? oldest.state : EMPTY;
+  /** What is kept of `election`: now, or as of a version. */
+  state(election: string, at?: bigint): ElectionState {
+    return at === undefined ? this.#history.now(election) : this.#history.at(election, at);
   }
 
   /** Changes an election in one step, with one new version; `since` is the writer's wall clock. */
@@ -105,10 +102,7 @@ export class MemoryServer {
     const { next, added, removed } = decide(before, { version, since });
     if (next === before) return;
     this.version = version;
-    const history = this.#history.get(election) ?? [];
-    this.#history.set(election, history);
-    history.push({ version, state: next });
-    if (history.length > HISTORY) history.shift();
+    this.#history.add(election, version, next);
     if (added) this.#leases.get(added.session)?.entries.set(added.guid, election);
     if (removed) this.#leases.get(removed.session)?.entries.delete(removed.guid);
     if (removed) this.watches.fire(entryKey(removed.guid));
@@ -123,53 +117,88 @@ export class MemoryServer {
     });
   }
 
+  /** Removes everything that is kept of an election. */
+  delete(election: string): void {
+    for (const { guid } of this.state(election).entries) this.remove(election, guid);
+    this.change(election, new Date(0), () => ({ next: EMPTY }));
+  }
+
   /** How long the free seat still refuses claims, ms. */
   refusesFor(election: string): number {
-    return Math.max(0, (this.#lockedUntil.get(election) ?? 0) - (this.#clock?.mono() ?? 0));
+    const until = this.#lockedUntil.get(election);
+    return until === undefined ? 0 : Math.max(0, until - this.#now());
   }
 
   get elections(): string[] {
-    return [...this.#history.keys()];
+    return this.#history.elections;
   }
 
   get sessions(): string[] {
     return [...this.#leases.keys()];
   }
 
+  count(call: MemoryCall): void {
+    this.#counts.set(call, this.requests(call) + 1);
+  }
+
+  requests(call?: MemoryCall): number {
+    if (call) return this.#counts.get(call) ?? 0;
+    return [...this.#counts.values()].reduce((sum, count) => sum + count, 0);
+  }
+
   /** Unreachable from now on; sessions do not age. */
   stop(): void {
+    if (!this.running) return;
+    for (const peer of [...this.#peers.values()]) peer.disconnected();
     this.running = false;
     for (const lease of this.#leases.values()) lease.stop();
-    for (const peer of [...this.#peers.values()]) peer.disconnected();
   }
 
   /** Reachable again; every session has its full timeout from now on. */
   start(): void {
+    if (this.running) return;
     this.running = true;
     for (const lease of this.#leases.values()) lease.restart();
     for (const peer of [...this.#peers.values()]) peer.reconnected();
   }
 
-  /** Everything is lost: elections, sessions, and the versions start again from nothing. */
-  wipe(): void {
-    for (const id of this.sessions) this.end(id, "destroyed");
-    for (const election of this.elections) {
-      for (const { guid } of this.state(election).entries) this.remove(election, guid);
-    }
+  snapshot(): MemorySnapshot {
+    const elections = new Map(this.elections.map((election) => [election, this.state(election)] as const));
+    return { version: this.version, elections, sessions: this.sessions };
+  }
+
+  restore(snapshot: MemorySnapshot, sessions: "kept" | "lost"): void {
+    const { running } = this;
+    this.stop();
+    const kept = sessions === "kept" ? new Set(snapshot.sessions) : new Set<string>();
+    for (const id of this.sessions) if (!kept.has(id)) this.end(id, "destroyed");
     this.#history.clear();
     this.#lockedUntil.clear();
-    this.version = 0n;
+    this.version = snapshot.version;
+    const clock = this.#clock;
+    if (clock) for (const id of kept) if (!this.#leases.has(id)) this.#grant(id, clock).stop();
+    for (const id of kept) this.#leases.get(id)?.entries.clear();
+    for (const [election, state] of snapshot.elections) {
+      const entries = state.entries.filter((entry) => kept.has(entry.session));
+      this.#history.add(election, snapshot.version, { ...state, entries });
+      for (const entry of entries) this.#leases.get(entry.session)?.entries.set(entry.guid, election);
+    }
+    if (running) this.start();
+  }
+
+  #grant(id: string, clock: Clock): Lease {
+    // The latest that a touch may be passed on while proofs still hold what they promise.
+    const relay = Math.max(this.gap - 100, this.gap / 2);
+    const lease = new Lease(id, this.#ttl, relay, clock, () => this.end(id, "timeout"));
+    this.#leases.set(id, lease);
+    return lease;
   }
 
   #lock(election: string): void {
-    if (this.lockDelay > 0) this.#lockedUntil.set(election, (this.#clock?.mono() ?? 0) + this.lockDelay);
+    if (this.#lockDelay > 0) this.#lockedUntil.set(election, this.#now() + this.#lockDelay);
   }
-}
 
-export function entryKey(guid: string): string {
-  return `entry/${guid}`;
-}
-
-export function termKey(election: string): string {
-  return `term/${election}`;
+  #now(): number {
+    return this.#clock?.mono() ?? 0;
+  }
 }

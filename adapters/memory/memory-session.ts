@@ -3,8 +3,9 @@ import type { Card, Contender, Leader, Proof, Session, Standing } from "../../sr
 import type { MemoryCall } from "./memory-faults.js";
 import { MemoryContender } from "./memory-contender.js";
 import type { Link } from "./memory-link.js";
-import { entryKey, type MemoryServer, termKey } from "./memory-server.js";
+import type { MemoryServer } from "./memory-server.js";
 import { type ElectionState, holder, type Term } from "./memory-state.js";
+import { entryKey, termKey } from "./memory-watches.js";
 
 /** A session on the memory store. */
 export class MemorySession implements Session {
@@ -96,8 +97,8 @@ export class MemorySession implements Session {
 
   /** At the server: a request of this session arrived. Throws `session-ended`. */
   attend(): void {
-    const lease = this.server.lease(this.id);
-    if (!this.link.stranded) lease.touch();
+    // A replica that is cut off does not know that the session has ended elsewhere.
+    if (!this.link.stranded) this.server.lease(this.id).touch();
   }
 
   /** The connection was made anew: the server knows the session again, or says that it is over. */

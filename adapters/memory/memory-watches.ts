@@ -1,3 +1,13 @@
+/** What is fired when an entry goes. */
+export function entryKey(guid: string): string {
+  return `entry/${guid}`;
+}
+
+/** What is fired when another term is written down. */
+export function termKey(election: string): string {
+  return `term/${election}`;
+}
+
 /** Who waits for which thing to change. A watch fires once. */
 export class Watches {
   readonly #table = new Map<string, Set<() => void>>();
