@@ -36,7 +36,7 @@ export class Prover {
     this.#schedule();
   }
 
-  /** A proof was answered, whoever asked for it. */
+  /** A proof (or, while nobody leads, a touch) was answered, whoever asked for it. */
   answered(): void {
     this.#awaiting = false;
     this.#backoff.reset();
@@ -64,7 +64,7 @@ export class Prover {
     this.#port.send(leading ? "proof" : "touch").then(
       () => {
         this.#pending--;
-        if (!leading) this.#awaiting = false;
+        if (!leading) this.answered();
       },
       () => {
         if (--this.#pending === 0 && !this.#stopped) this.#again();

@@ -37,6 +37,7 @@ export class Reign implements Term, Seat {
   readonly #works: Works;
   /** The session's own deadline, until the drain has run out: then a copy that stands still. */
   #limit: Deadline;
+  #suspect = false;
   #drainReason: DrainReason | null = null;
   #drainTimer: Timer | null = null;
   #lost: LostError | null = null;
@@ -112,16 +113,25 @@ export class Reign implements Term, Seat {
 
   async confirm(): Promise<void> {
     this.assertValid();
-    await this.#session.prove();
+    try {
+      await this.#session.prove();
+    } catch (error) {
+      throw this.#lost ?? error;
+    }
     this.assertValid();
   }
 
   suspect(): void {
-    if (!this.#drainReason) this.#port.suspect();
+    if (this.#drainReason || this.#lost || this.#suspect) return;
+    this.#suspect = true;
+    this.#port.suspect();
   }
 
+  /** Told to all terms of a session: also to one that began after the suspicion. */
   restored(): void {
-    if (!this.#drainReason) this.#port.restored();
+    if (this.#drainReason || this.#lost || !this.#suspect) return;
+    this.#suspect = false;
+    this.#port.restored();
   }
 
   /** Closes admission; the term goes on until its work has settled, its drain has run out and its deadline has come. */
