@@ -1,0 +1,111 @@
+import { StoreError } from "../../src/errors.js";
+import type { OwnEntry } from "./zookeeper-entry.js";
+import { isZooKeeperError } from "./zookeeper-error.js";
+import { readQueue } from "./zookeeper-list.js";
+import type { ZooKeeperHeld } from "./zookeeper-places.js";
+import { readCard, type StoredCard, writeTerm } from "./zookeeper-record.js";
+import { isRefusal, tolerate } from "./zookeeper-requests.js";
+import type { Surroundings } from "./zookeeper-surroundings.js";
+import type { Operation } from "./zookeeper-wire.js";
+
+/** The first of the others. */
+interface Next {
+  readonly entry: string;
+  readonly card: StoredCard;
+}
+
+/** Giving up seat and place. Each step can be repeated after a failure at any point. */
+export class Leaving {
+  readonly #around: Surroundings;
+  readonly #entry: OwnEntry;
+  #next: Next | null = null;
+  #left = false;
+
+  constructor(around: Surroundings, entry: OwnEntry) {
+    this.#around = around;
+    this.#entry = entry;
+  }
+
+  /** Reads who is next and what its card says: its record will carry it. */
+  async prepare(signal: AbortSignal): Promise<void> {
+    this.#next = await this.#findNext(signal);
+  }
+
+  /** Leaves; `seat` is handed on to the next in line if there is one. */
+  async leave(seat: ZooKeeperHeld | null, signal: AbortSignal): Promise<void> {
+    if (!this.#entry.sent || this.#left) return;
+    if (this.#entry.state === "doubtful") await this.#settle(signal);
+    if (this.#entry.state === "made") {
+      const handedOn = seat !== null && (await this.#handOver(seat, signal));
+      // The plain delete wakes who is behind me, and it claims. Somebody else may have done it, or an attempt without a reply.
+      if (!handedOn) await tolerate(this.#around.requests.write([this.#delete()], signal), "NONODE");
+    }
+    this.#left = true;
+  }
+
+  /** An entry that nobody knows of would get the seat later and keep it for as long as the session lives. */
+  async #settle(signal: AbortSignal): Promise<void> {
+    const { requests, paths } = this.#around;
+    const [synced, list] = await Promise.allSettled([requests.sync(paths.candidates, signal), requests.getChildren(paths.candidates, signal)]);
+    if (synced.status === "rejected") throw synced.reason;
+    if (list.status === "fulfilled") this.#entry.settle(list.value.children);
+    else if (isZooKeeperError(list.reason, "NONODE")) this.#entry.settle([]);
+    else throw list.reason;
+  }
+
+  /**
+   * Seats the next in line and deletes my entry in one write, so that the seat is never empty. False: it stays with a
+   * plain delete, because nobody waits, the term is not mine any more, or the next one went away twice.
+   */
+  async #handOver(seat: ZooKeeperHeld, signal: AbortSignal): Promise<boolean> {
+    const { requests, paths, clock } = this.#around;
+    for (let attempt = 0; attempt < 2; attempt++) {
+      // Only to the first of the others: any other one watches an entry that stays, and would not be told.
+      const next = this.#next ?? (await this.#findNext(signal));
+      this.#next = null;
+      if (next === null) return false;
+      const operations: Operation[] = [
+        { op: "check", path: paths.entry(next.entry), version: -1 },
+        this.#delete(),
+        { op: "setData", path: paths.term, data: writeTerm(next.card.stored, next.entry, clock.wall(), seat.extra), version: seat.handle.version },
+      ];
+      try {
+        await requests.write(operations, signal);
+        return true;
+      } catch (error) {
+        if (!isRefusal(error)) throw error;
+        const nextHasGone = error.zk === "NONODE" && error.index === 0;
+        if (!nextHasGone) return false;
+      }
+    }
+    return false;
+  }
+
+  /** Null when nobody waits, or when the first one's card cannot be read: it then claims by itself, with its own card. */
+  async #findNext(signal: AbortSignal): Promise<Next | null> {
+    const { requests, paths } = this.#around;
+    const list = await tolerate(requests.getChildren(paths.candidates, signal), "NONODE");
+    const { order } = await readQueue(requests, paths, list?.children ?? [], signal);
+    const first = order.find(({ name }) => name !== this.#entry.name);
+    if (first === undefined) return null;
+    const path = paths.entry(first.name);
+    const read = await tolerate(requests.getData(path, signal), "NONODE");
+    const card = read === undefined ? null : readable(read.data, path);
+    return card === null ? null : { entry: first.name, card };
+  }
+
+  #delete(): Operation {
+    return { op: "delete", path: this.#entry.path, version: -1 };
+  }
+}
+
+/** Null for a card that is malformed or of a later release: no reason to keep the seat. */
+function readable(data: Buffer, path: string): StoredCard | null {
+  try {
+    const card = readCard(data, path);
+    return typeof card === "string" ? null : card;
+  } catch (error) {
+    if (error instanceof StoreError && error.code === "unsupported") return null;
+    throw error;
+  }
+}

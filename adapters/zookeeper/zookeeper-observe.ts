@@ -1,0 +1,90 @@
+import type { Leader, Standing } from "../../src/store.js";
+import { isZooKeeperError } from "./zookeeper-error.js";
+import { orMissing, readQueue } from "./zookeeper-list.js";
+import type { ElectionPaths } from "./zookeeper-paths.js";
+import { readCard } from "./zookeeper-record.js";
+import { type Requests, tolerate } from "./zookeeper-requests.js";
+import { type Term, termOf } from "./zookeeper-term.js";
+import { watched } from "./zookeeper-watch.js";
+
+/**
+ * Who holds the seat: the record of `term`, if the entry that it names is there. Read behind a `sync`, so it is not older
+ * than the call, save that an ensemble leader which has just been deposed may answer for some seconds more.
+ */
+export async function readLeader(requests: Requests, paths: ElectionPaths, signal: AbortSignal): Promise<Leader | null> {
+  const [synced, read] = await Promise.allSettled([requests.sync(paths.term, signal), requests.getData(paths.term, signal)]);
+  if (synced.status === "rejected") throw synced.reason;
+  const data = orMissing(read);
+  const term = data === null ? null : termOf(data, paths.term);
+  if (!term?.record) return null;
+  const stat = await requests.exists(paths.entry(term.record.entry), signal);
+  return stat === null ? null : leaderOf(term);
+}
+
+/** Everybody who stands, the holder of the seat first; as fresh as {@link readLeader}. */
+export async function readStandings(requests: Requests, paths: ElectionPaths, signal: AbortSignal): Promise<Standing[]> {
+  const flight = [requests.sync(paths.term, signal), requests.getData(paths.term, signal), requests.getChildren(paths.candidates, signal)] as const;
+  const [synced, read, list] = await Promise.allSettled(flight);
+  if (synced.status === "rejected") throw synced.reason;
+  const data = orMissing(read);
+  const holder = data === null ? undefined : termOf(data, paths.term).record?.entry;
+  const { order } = await readQueue(requests, paths, orMissing(list)?.children ?? [], signal);
+  const all = await Promise.all(order.map(({ name }) => readStanding(requests, paths.entry(name), name, name === holder, signal)));
+  const there = all.filter((standing) => standing !== null);
+  return [...there.filter(({ leading }) => leading), ...there.filter(({ leading }) => !leading)];
+}
+
+/**
+ * Waits until {@link readLeader} may answer something else than `seen`: a watch on `term`, and one on the entry of the
+ * holder. What happened before they were armed shows in the reading that follows them in the same flight.
+ */
+export async function leaderChanged(requests: Requests, paths: ElectionPaths, seen: Leader | null, signal: AbortSignal): Promise<void> {
+  const written = requests.watch("data", paths.term, signal);
+  const [armed, read] = await Promise.allSettled([written.armed, requests.getData(paths.term, signal)]);
+  try {
+    if (armed.status === "rejected") {
+      if (!isZooKeeperError(armed.reason, "NONODE")) throw armed.reason;
+      if (seen === null) await untilMade(requests, paths.term, signal);
+      return;
+    }
+    const data = orMissing(read);
+    const term = data === null ? null : termOf(data, paths.term);
+    if (!isSame(term, seen)) return;
+    if (!term?.record) return void (await watched([written], signal));
+    const entry = paths.entry(term.record.entry);
+    if (seen !== null) {
+      await watched([written, requests.watch("children", entry, signal)], signal);
+    } else if ((await requests.exists(entry, signal)) === null) {
+      // Nobody was seen, and the named entry is missing still: only a claim can seat somebody, and it writes the term.
+      await watched([written], signal);
+    }
+  } finally {
+    written.release();
+  }
+}
+
+/** There is no `term` yet: an exists watch, the only kind that a missing node can have. It is used up when `term` is made. */
+async function untilMade(requests: Requests, path: string, signal: AbortSignal): Promise<void> {
+  const made = requests.watch("exists", path, signal);
+  const isMissing = requests.exists(path, signal).then((stat) => stat === null);
+  await watched([made], signal, isMissing);
+}
+
+/** False when somebody has been seated since; whether an entry has gone, the watch on it tells. */
+function isSame(term: Term | null, seen: Leader | null): boolean {
+  if (seen === null) return true;
+  return term?.record != null && term.mzxid === seen.fence && term.version === seen.number;
+}
+
+async function readStanding(requests: Requests, path: string, name: string, leading: boolean, signal: AbortSignal): Promise<Standing | null> {
+  const read = await tolerate(requests.getData(path, signal), "NONODE");
+  if (read === undefined) return null;
+  const card = readCard(read.data, path);
+  return typeof card === "string" ? { id: name, metadata: {}, leading } : { id: card.id, metadata: card.metadata, leading };
+}
+
+function leaderOf({ record, version, mzxid }: Term): Leader | null {
+  if (record === null) return null;
+  const { card, since } = record;
+  return { id: card.id, metadata: card.metadata, number: version, fence: mzxid, since };
+}

@@ -1,0 +1,138 @@
+import { type Duration, parseDuration } from "../../src/duration.js";
+import { ConfigError } from "../../src/errors.js";
+import { pathFault } from "./zookeeper-paths.js";
+import { readUrl } from "./zookeeper-url.js";
+import type { ClientOptions, ZooKeeperAcl } from "./zookeeper-wire.js";
+
+/** How to reach a ZooKeeper ensemble, and where in it the elections lie. */
+export interface ZooKeeperOptions {
+  /** `host` or `host:port` (2181), IPv6 in brackets; one text with commas, or a list. */
+  servers: string | readonly string[];
+  /** A path that is put before every other one; made when it is missing. Default: none. */
+  chroot?: string;
+  /** Below it lies one node for each election. Default `"/tenure"`. Never a path that Curator or kazoo uses. */
+  root?: string;
+  /** How long the ensemble keeps a silent session; it may grant another one (2 to 20 ticks). Default 15 s. */
+  sessionTimeout?: Duration;
+  /** The `tickTime` of the servers; makes deadlines later by up to ttl/4 − tickTime/2. Too small a value is unsafe. Default: not known. */
+  tickTime?: Duration;
+  /** For one server, up to the end of the handshake. Default 5 s. */
+  connectTimeout?: Duration;
+  /** A connection on which an answer is due and that brings nothing for so long is given up. Default: 2/3 of the granted session timeout. */
+  readTimeout?: Duration;
+  /** Who we are: `"user:password"` for the scheme `digest`, or any scheme by name. Default: nobody in particular. */
+  auth?: string | ZooKeeperAuth | readonly ZooKeeperAuth[];
+  /** Who may do what with the nodes that we make. Default: everybody everything. */
+  acl?: readonly ZooKeeperAcl[];
+}
+
+/** Credentials, as `addauth` takes them. */
+export interface ZooKeeperAuth {
+  readonly scheme: string;
+  readonly credentials: string;
+}
+
+/** Checked options. */
+export interface Settings {
+  /** Without a chroot: every path that we send has it already, so that a missing one can be made. */
+  readonly client: ClientOptions;
+  readonly chroot: string;
+  /** Chroot and root; empty when both are the top of the tree. */
+  readonly base: string;
+  /** Milliseconds; null: not known. */
+  readonly tickTime: number | null;
+  /** For people; without secrets. */
+  readonly name: string;
+}
+
+const LONGEST = 2 ** 31 - 1;
+const DEFAULTS = { root: "/tenure", sessionTimeout: 15_000, connectTimeout: 5000 };
+const OPEN_TO_ALL: readonly ZooKeeperAcl[] = [{ permissions: "cdrwa", scheme: "world", id: "anyone" }];
+const KEYS = ["servers", "chroot", "root", "sessionTimeout", "tickTime", "connectTimeout", "readTimeout", "auth", "acl"];
+
+/** Checks everything once. Throws {@link ConfigError}; no message holds a secret. */
+export function readOptions(given: string | ZooKeeperOptions): Settings {
+  const options: ZooKeeperOptions = typeof given === "string" ? readUrl(given) : checkedKeys(given);
+  const servers = readServers(options.servers);
+  const chroot = readPath("chroot", options.chroot ?? "/");
+  const root = readPath("root", options.root ?? DEFAULTS.root);
+  return {
+    chroot,
+    base: chroot + root,
+    tickTime: options.tickTime === undefined ? null : readTime("tickTime", options.tickTime),
+    name: `zookeeper://${servers.join(",")}${chroot}${root}`,
+    client: {
+      servers,
+      chroot: "",
+      sessionTimeout: readTime("sessionTimeout", options.sessionTimeout ?? DEFAULTS.sessionTimeout),
+      connectTimeout: readTime("connectTimeout", options.connectTimeout ?? DEFAULTS.connectTimeout),
+      readTimeout: options.readTimeout === undefined ? null : readTime("readTimeout", options.readTimeout),
+      auth: readAuth(options.auth),
+      acl: readAcl(options.acl),
+    },
+  };
+}
+
+function checkedKeys(options: unknown): ZooKeeperOptions {
+  if (typeof options !== "object" || options === null || Array.isArray(options)) {
+    throw new ConfigError("store", "expected a store URL, a list of hosts, or an options object");
+  }
+  for (const key of Object.keys(options)) {
+    if (!KEYS.includes(key)) throw new ConfigError(key, `unknown option; expected one of ${KEYS.join(", ")}`);
+  }
+  return options as ZooKeeperOptions;
+}
+
+function readServers(servers: unknown): string[] {
+  const list: unknown = typeof servers === "string" ? servers.split(",") : servers;
+  if (!Array.isArray(list) || list.length === 0) throw new ConfigError("servers", "expected host:port, at least one");
+  return list.map(readServer);
+}
+
+function readServer(server: unknown): string {
+  if (typeof server === "string" && server.includes("@")) throw new ConfigError("servers", "expected host:port; credentials belong in the option auth");
+  const [, host, port = "2181"] = typeof server === "string" ? (/^(\[[0-9A-Fa-f:.%]+\]|[A-Za-z0-9._-]+)(?::(\d{1,5}))?$/.exec(server) ?? []) : [];
+  if (host === undefined) throw new ConfigError("servers", `expected host:port (IPv6 in brackets), got ${JSON.stringify(server)}`);
+  if (Number(port) < 1 || Number(port) > 65_535) throw new ConfigError("servers", `expected a port from 1 to 65535, got ${JSON.stringify(server)}`);
+  return `${host}:${Number(port)}`;
+}
+
+/** Empty for the top of the tree, so that paths can be joined. */
+function readPath(option: string, path: unknown): string {
+  const fault = typeof path === "string" ? pathFault(path) : "must be a text";
+  if (fault !== null) throw new ConfigError(option, `${fault}, got ${JSON.stringify(path)}`);
+  return path === "/" ? "" : (path as string);
+}
+
+function readTime(option: string, value: unknown): number {
+  const ms = Math.round(parseDuration(option, value));
+  if (ms < 1 || ms > LONGEST) throw new ConfigError(option, `expected 1 to ${LONGEST} ms, got ${String(value)}`);
+  return ms;
+}
+
+function readAuth(auth: unknown): ZooKeeperAuth[] {
+  if (auth === undefined) return [];
+  const list: unknown[] = Array.isArray(auth) ? auth : [auth];
+  return list.map((one) => {
+    const given: Partial<ZooKeeperAuth> = typeof one === "string" ? { scheme: "digest", credentials: one } : ((one ?? {}) as Partial<ZooKeeperAuth>);
+    const { scheme, credentials } = given;
+    if (typeof scheme !== "string" || scheme === "" || typeof credentials !== "string") {
+      throw new ConfigError("auth", 'expected "user:password", or { scheme, credentials }');
+    }
+    if (scheme === "digest" && !/^[^:]+:/.test(credentials)) throw new ConfigError("auth", "expected user:password for the scheme digest");
+    return { scheme, credentials };
+  });
+}
+
+function readAcl(acl: unknown): readonly ZooKeeperAcl[] {
+  if (acl === undefined) return OPEN_TO_ALL;
+  if (!Array.isArray(acl) || acl.length === 0) throw new ConfigError("acl", "expected a list of { permissions, scheme, id }, at least one");
+  return acl.map((one: Partial<ZooKeeperAcl> | null) => {
+    const { permissions, scheme, id } = one ?? {};
+    if (typeof permissions !== "string" || !/^[cdrwa]+$/.test(permissions) || new Set(permissions).size !== permissions.length) {
+      throw new ConfigError("acl", `expected permissions as letters of cdrwa, got ${JSON.stringify(permissions)}`);
+    }
+    if (typeof scheme !== "string" || scheme === "" || typeof id !== "string") throw new ConfigError("acl", "expected scheme and id as texts");
+    return { permissions, scheme, id };
+  });
+}

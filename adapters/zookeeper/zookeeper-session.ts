@@ -1,0 +1,77 @@
+import type { Clock } from "../../src/clock.js";
+import type { Card, Contender, Leader, Proof, Session, Standing } from "../../src/store.js";
+import { ZooKeeperContender } from "./zookeeper-contender.js";
+import { leaderChanged, readLeader, readStandings } from "./zookeeper-observe.js";
+import type { Settings } from "./zookeeper-options.js";
+import { electionPaths } from "./zookeeper-paths.js";
+import { Requests, tolerate } from "./zookeeper-requests.js";
+import type { ZooKeeperClient } from "./zookeeper-wire.js";
+
+/** One session: one client object, for life. */
+export class ZooKeeperSession implements Session {
+  readonly id: string;
+  readonly ttl: number;
+  /**
+   * A server tells the ensemble leader about its clients' signs of life on every half tick at the latest. Without
+   * `tickTime` that is at most a quarter of the session timeout, which is two ticks or more unless the servers were told otherwise.
+   */
+  readonly gap: number;
+  readonly ended: AbortSignal;
+  readonly #client: ZooKeeperClient;
+  readonly #requests: Requests;
+  readonly #settings: Settings;
+  readonly #clock: Clock;
+
+  constructor(client: ZooKeeperClient, settings: Settings, clock: Clock) {
+    this.#client = client;
+    this.#requests = new Requests(client);
+    this.#settings = settings;
+    this.#clock = clock;
+    this.id = `0x${client.sessionId.toString(16)}`;
+    this.ttl = client.timeout;
+    this.gap = (settings.tickTime === null ? client.timeout / 4 : settings.tickTime / 2) + 100;
+    this.ended = client.ended;
+  }
+
+  async prove(signal: AbortSignal): Promise<Proof> {
+    return { vouchedAt: await this.#client.prove(this.#root, this.gap, signal) };
+  }
+
+  /** Any answer will do. */
+  async touch(signal: AbortSignal): Promise<void> {
+    await tolerate(this.#requests.exists(this.#root, signal), "NOAUTH");
+  }
+
+  contend(election: string, card: Card, replaces: Contender | null): Contender {
+    const around = { requests: this.#requests, clock: this.#clock, paths: this.#paths(election), chroot: this.#settings.chroot };
+    return new ZooKeeperContender(around, card, replaces instanceof ZooKeeperContender ? replaces : null);
+  }
+
+  leader(election: string, signal: AbortSignal): Promise<Leader | null> {
+    return readLeader(this.#requests, this.#paths(election), signal);
+  }
+
+  queue(election: string, signal: AbortSignal): Promise<Standing[]> {
+    return readStandings(this.#requests, this.#paths(election), signal);
+  }
+
+  changed(election: string, seen: Leader | null, signal: AbortSignal): Promise<void> {
+    return leaderChanged(this.#requests, this.#paths(election), seen, signal);
+  }
+
+  close(signal: AbortSignal): Promise<void> {
+    return this.#client.close(signal);
+  }
+
+  abandon(): void {
+    this.#client.destroy();
+  }
+
+  get #root(): string {
+    return this.#settings.base || "/";
+  }
+
+  #paths(election: string) {
+    return electionPaths(this.#settings.base, election);
+  }
+}
