@@ -1,0 +1,230 @@
+import { type Clock, type Instant, instant } from "../../src/clock.js";
+import { StoreError } from "../../src/errors.js";
+import type { Call, Connection } from "./zookeeper-client-call.js";
+import { type ConnectionManager, type NodeZooKeeperClient, STATE } from "./zookeeper-client-package.js";
+import { Pulse } from "./zookeeper-client-pulse.js";
+import { FramedSocket } from "./zookeeper-client-socket.js";
+import { Watches } from "./zookeeper-client-watches.js";
+import { ProofRecord } from "./zookeeper-proofs.js";
+import { ZooKeeperError } from "./zookeeper-error.js";
+import type { ClientOptions } from "./zookeeper-wire.js";
+
+/** An open session, to be taken along to another connection. */
+export interface Resume {
+  readonly id: Buffer;
+  readonly password: Buffer;
+  /** Milliseconds, as granted at first. */
+  readonly timeout: number;
+  /** The newest state of the store that was seen; a server that lags behind it refuses us. */
+  readonly zxid: bigint;
+}
+
+const XID = { notification: -1, ping: -2, auth: -4 } as const;
+const LAST_XID = 0x7fffffff;
+/** Where the first frame has its read-only flag, if it has one. */
+const READ_ONLY = 40;
+/** How long a connection that may have opened a session nobody wants is kept to close it, ms. */
+const FAREWELL = 250;
+
+/**
+ * One connection to one server, from the TCP connect to its end. The package's ConnectionManager lives as long: so
+ * nothing of an earlier connection (half a frame, queued requests, watches) is left in it, it never reconnects, and
+ * credentials are always its first packets.
+ */
+export class Link implements Connection {
+  readonly server: string;
+  readonly watches = new Watches();
+  /** Resolves once the session is served here; rejects if it will not be. */
+  readonly ready: Promise<void>;
+  /** Resolves to the reason once the connection has ended. Never rejects. */
+  readonly lost: Promise<StoreError>;
+  readonly #clock: Clock;
+  readonly #options: ClientOptions;
+  readonly #resume: Resume | null;
+  readonly #manager: ConnectionManager;
+  readonly #socket: FramedSocket;
+  readonly #closeFrame: Buffer;
+  readonly #calls = new Set<Call>();
+  #pulse: Pulse | undefined;
+  #proofs: ProofRecord | undefined;
+  #handshakeAt: Instant | undefined;
+  #zxid: bigint;
+  #unansweredPings = 0;
+  #unansweredAuths: number;
+  #error = 0;
+  #over = false;
+  #farewell: Promise<void> = Promise.resolve();
+  #setReady!: () => void;
+  #setUnready!: (why: StoreError) => void;
+  #setLost!: (why: StoreError) => void;
+
+  constructor(pkg: NodeZooKeeperClient, clock: Clock, options: ClientOptions, server: string, resume: Resume | null, closeFrame: Buffer) {
+    this.server = server;
+    this.ready = new Promise((resolve, reject) => {
+      this.#setReady = resolve;
+      this.#setUnready = reject;
+    });
+    this.ready.catch(() => {});
+    this.lost = new Promise((resolve) => (this.#setLost = resolve));
+    this.#clock = clock;
+    this.#options = options;
+    this.#resume = resume;
+    this.#closeFrame = closeFrame;
+    this.#zxid = resume?.zxid ?? 0n;
+    this.#unansweredAuths = options.auth.length;
+    this.#manager = this.#manage(pkg);
+    this.#socket = new FramedSocket(server, {
+      connected: () => this.#shakeHands(),
+      frame: (frame) => (this.#proofs === undefined ? this.#welcomed(frame, pkg) : this.#received(frame)),
+      heard: () => this.#pulse?.heard(),
+      drained: () => this.#manager.onSocketDrain(),
+      closed: (reason, cause) => this.destroy(this.#broken(reason, cause)),
+    });
+  }
+
+  get over(): boolean {
+    return this.#over;
+  }
+
+  get proofs(): ProofRecord {
+    if (this.#proofs === undefined) throw new Error("the handshake is not over");
+    return this.#proofs;
+  }
+
+  get resume(): Resume {
+    const { sessionId, sessionPassword, sessionTimeout } = this.#manager;
+    return { id: sessionId, password: sessionPassword, timeout: this.#resume?.timeout ?? sessionTimeout, zxid: this.#zxid };
+  }
+
+  /** Resolves when nothing of an ended connection is left. */
+  get gone(): Promise<void> {
+    return this.#farewell;
+  }
+
+  /** Sends a request. Only on a link that is ready and not over. */
+  send(call: Call): void {
+    const { frame, replyType, written } = call.exchange;
+    const header = { xid: 0, type: replyType };
+    this.#calls.add(call);
+    call.carrier = this;
+    const toBuffer = () => {
+      if (this.#manager.xid >= LAST_XID) this.#manager.xid = 1;
+      call.sentAt = instant(this.#clock);
+      written?.(this, call.sentAt);
+      frame.writeInt32BE(header.xid, 4);
+      return frame;
+    };
+    this.#manager.queue({ header, payload: null, toBuffer }, (_error, reply) => this.#answered(call, reply?.payload));
+    this.#pulse?.sent();
+  }
+
+  /** Nobody waits any more for what is pending; the connection stays. */
+  failPending(why: StoreError): void {
+    for (const call of this.#calls) call.fail(why);
+  }
+
+  /** An attempt on this link took too long. */
+  suspect(why: StoreError): void {
+    this.destroy(this.#broken(why.message, why));
+  }
+
+  /** Ends the connection at once; everything pending on it fails with `why`. */
+  destroy(why: StoreError): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#pulse?.stop();
+    const unwanted = this.#resume === null && this.#handshakeAt !== undefined && !this.#served;
+    if (unwanted) this.#farewell = this.#socket.farewell(this.#closeFrame, this.#clock, FAREWELL);
+    else this.#socket.destroy();
+    this.#setUnready(why);
+    this.#setLost(why);
+    this.failPending(why);
+    this.#calls.clear();
+    this.watches.fireAll();
+  }
+
+  get #served(): boolean {
+    return this.#proofs !== undefined && this.#unansweredAuths === 0;
+  }
+
+  #manage(pkg: NodeZooKeeperClient): ConnectionManager {
+    const { id, password } = this.#resume ?? { id: Buffer.alloc(8), password: Buffer.alloc(16) };
+    const sessionTimeout = this.#resume?.timeout ?? this.#options.sessionTimeout;
+    const manager = new pkg.ConnectionManager("unused", { sessionTimeout, sessionId: id, sessionPassword: password, spinDelay: 0 }, () => {});
+    manager.zxid.writeBigInt64BE(this.#zxid);
+    manager.watcherManager = { isEmpty: () => true, emit: ({ type, path }) => this.watches.notify(type, path) };
+    manager.socket = {
+      write: (bytes) => this.#socket.write(bytes),
+      setTimeout: () => {},
+      destroy: () => this.destroy(this.#broken("replies out of order")),
+    };
+    manager.chrootPath = this.#options.chroot;
+    for (const { scheme, credentials } of this.#options.auth) manager.addAuthInfo(scheme, Buffer.from(credentials));
+    return manager;
+  }
+
+  #shakeHands(): void {
+    this.#handshakeAt = instant(this.#clock);
+    this.#manager.state = STATE.CONNECTING;
+    this.#manager.onSocketConnected();
+  }
+
+  #welcomed(frame: Buffer, pkg: NodeZooKeeperClient): void {
+    this.#manager.onSocketData(frame);
+    const { state, sessionTimeout } = this.#manager;
+    if (state === STATE.SESSION_EXPIRED) return this.destroy(new ZooKeeperError("SESSIONEXPIRED", `${this.server}: the session has expired`));
+    if (frame[READ_ONLY] === 1) return this.destroy(this.#broken("serves only reads, for want of a quorum"));
+    if (this.#resume !== null && sessionTimeout < this.#resume.timeout) {
+      const text = `${this.server} grants ${sessionTimeout} ms to a session that had ${this.#resume.timeout}: no proof holds any more`;
+      return this.destroy(new StoreError("session-ended", text));
+    }
+    this.#proofs = new ProofRecord(this.#handshakeAt as Instant, sessionTimeout);
+    const silence = this.#options.readTimeout ?? (sessionTimeout * 2) / 3;
+    this.#pulse = new Pulse(this.#clock, { ping: sessionTimeout / 3, silence }, {
+      sendPing: () => this.#sendPing(pkg),
+      giveUp: () => this.destroy(this.#broken(`no answer within ${Math.round(silence)} ms`)),
+      waiting: () => this.#manager.pendingQueue.length + this.#unansweredPings + this.#unansweredAuths > 0,
+    });
+    if (this.#served) this.#setReady();
+  }
+
+  #received(frame: Buffer): void {
+    const xid = frame.readInt32BE(4);
+    const zxid = frame.readBigInt64BE(8);
+    this.#error = frame.readInt32BE(16);
+    if (xid === XID.ping) this.#unansweredPings--;
+    if (xid === XID.auth) return this.#authenticated();
+    if (xid >= 0 || xid === XID.notification) this.#zxid = zxid > this.#zxid ? zxid : this.#zxid;
+    // The package throws on a number that it does not know; ours is read from #error.
+    if (this.#error !== 0) frame.writeInt32BE(-1, 16);
+    this.#manager.onSocketData(frame);
+  }
+
+  #authenticated(): void {
+    if (this.#error !== 0) {
+      const schemes = this.#options.auth.map(({ scheme }) => scheme).join(", ");
+      return this.destroy(new ZooKeeperError("AUTHFAILED", `${this.server} refuses the credentials (${schemes})`));
+    }
+    this.#unansweredAuths--;
+    if (this.#served) this.#setReady();
+  }
+
+  #answered(call: Call, payload: unknown): void {
+    this.#calls.delete(call);
+    if (call.sentAt !== undefined) this.proofs.answered(call.sentAt, this.#clock.mono());
+    const refusal = call.answer(this.#error, payload, this);
+    if (refusal instanceof ZooKeeperError && (refusal.zk === "SESSIONEXPIRED" || refusal.zk === "SESSIONMOVED")) this.destroy(refusal);
+  }
+
+  #sendPing(pkg: NodeZooKeeperClient): void {
+    const { XID_PING, OP_CODES, Request, protocol } = pkg.jute;
+    this.#unansweredPings++;
+    this.#manager.queue(new Request(new protocol.RequestHeader(XID_PING, OP_CODES.PING), null), () => {});
+    this.#pulse?.sent();
+  }
+
+  #broken(reason: string, cause?: unknown): StoreError {
+    if (!this.#served) return new StoreError("unreachable", `${this.server}: ${reason}`, { cause });
+    return new ZooKeeperError("CONNECTIONLOSS", `connection to ${this.server} lost: ${reason}`, { cause });
+  }
+}
