@@ -1,0 +1,62 @@
+import { readFileSync } from "node:fs";
+import { ConfigError } from "../errors.js";
+
+/** Who we are to the store. */
+export interface Credentials {
+  readonly scheme: string;
+  readonly credentials: string;
+}
+
+/** Where credentials may come from; the first that is there counts. */
+export interface CredentialSources {
+  /** `--auth-file` */
+  readonly file: string | undefined;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/**
+ * Reads `scheme:credentials` (`digest:user:password`) from `--auth-file`, `TENURE_AUTH` or the file that `TENURE_AUTH_FILE`
+ * names. Null: there are none. Throws a {@link ConfigError} that shows no secret.
+ */
+export function readCredentials({ file, env }: CredentialSources): Credentials | null {
+  if (file !== undefined) return parse("--auth-file", contents("--auth-file", file));
+  if (env.TENURE_AUTH) return parse("TENURE_AUTH", env.TENURE_AUTH);
+  if (env.TENURE_AUTH_FILE) return parse("TENURE_AUTH_FILE", contents("TENURE_AUTH_FILE", env.TENURE_AUTH_FILE));
+  return null;
+}
+
+/** What must not appear in a log: the passwords of `credentials` and of a store URL. */
+export function secretsOf(credentials: Credentials | null, url: string): string[] {
+  const userinfo = /^[a-z][a-z0-9+.-]*:\/\/([^?]*)@/i.exec(url)?.[1] ?? "";
+  const passwords = [passwordOf(userinfo), passwordOf(decoded(userinfo)), passwordOf(credentials?.credentials ?? "")];
+  return [...new Set(passwords)].filter((secret) => secret !== "");
+}
+
+function parse(option: string, text: string): Credentials {
+  const [, scheme, credentials] = /^([A-Za-z0-9]+):(.+)$/s.exec(text) ?? [];
+  if (scheme === undefined || credentials === undefined) {
+    throw new ConfigError(option, "expected scheme:credentials, such as digest:user:password");
+  }
+  return { scheme, credentials };
+}
+
+function contents(option: string, file: string): string {
+  try {
+    return readFileSync(file, "utf8").replace(/\r?\n$/, "");
+  } catch (error) {
+    throw new ConfigError(option, `cannot read ${JSON.stringify(file)} (${(error as NodeJS.ErrnoException).code}): name a readable file with scheme:credentials in it`);
+  }
+}
+
+function passwordOf(userinfo: string): string {
+  const at = userinfo.indexOf(":");
+  return at < 0 ? userinfo : userinfo.slice(at + 1);
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

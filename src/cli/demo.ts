@@ -1,0 +1,3 @@
+export async function demo(): Promise<number> {
+  return 0;
+}

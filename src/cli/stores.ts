@@ -1,0 +1,31 @@
+import { ConfigError } from "../errors.js";
+import type { Store } from "../store.js";
+import type { Credentials } from "./credentials.js";
+
+type Loader = (url: string, credentials: Credentials | null) => Promise<Store>;
+
+/** By the scheme of the store URL. Each is loaded only when it is asked for. */
+const STORES: Readonly<Record<string, Loader>> = {
+  zookeeper: async (url, credentials) => {
+    const { zookeeper } = await import("../../adapters/zookeeper/index.js");
+    if (credentials === null) return zookeeper(url);
+    const { readUrl } = await import("../../adapters/zookeeper/zookeeper-url.js");
+    return zookeeper({ ...readUrl(url), auth: [credentials] });
+  },
+};
+
+const KNOWN = Object.keys(STORES).map((scheme) => `${scheme}://`);
+
+/** The store that `url` names; `credentials` replace those in the URL. Throws a {@link ConfigError}. */
+export async function openStore(url: string, credentials: Credentials | null): Promise<Store> {
+  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(url)?.[1]?.toLowerCase();
+  if (scheme === undefined) {
+    throw new ConfigError("--store", `expected a URL that begins with ${KNOWN.join(" or ")}, such as zookeeper://zk1:2181,zk2:2181`);
+  }
+  if (scheme === "memory") {
+    throw new ConfigError("--store", `memory:// lives inside one process, nobody else could stand there: use ${KNOWN.join(" or ")} (or try \`tenure demo\`)`);
+  }
+  const load = STORES[scheme];
+  if (!load) throw new ConfigError("--store", `there is no store for ${scheme}://: use ${KNOWN.join(" or ")}`);
+  return load(url, credentials);
+}
