@@ -1,10 +1,9 @@
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { FrameSplitter, type GrantedSession, type OpcodeName, parseConnectResponse, parseRequest, type Request } from "./proxy-frames.js";
 import { Lane, type LaneRules } from "./proxy-lane.js";
 
 /** What a link asks and tells its proxy. */
 export interface LinkHost {
-  readonly target: number;
   readonly framed: boolean;
   readonly up: LaneRules;
   readonly down: LaneRules;
@@ -36,10 +35,10 @@ export class Link {
   readonly #doomed = new Map<number, Fate>();
   #ended = false;
 
-  constructor(client: Socket, host: LinkHost) {
+  constructor(client: Socket, server: Socket, host: LinkHost) {
     this.#client = client;
+    this.#server = server;
     this.#host = host;
-    this.#server = connect({ port: host.target, host: "127.0.0.1", allowHalfOpen: true });
     const destroy = () => this.destroy();
     this.up = new Lane(this.#server, host.up, destroy);
     this.down = new Lane(client, host.down, destroy);

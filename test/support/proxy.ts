@@ -1,4 +1,4 @@
-import { createServer, type Server, type Socket } from "node:net";
+import { connect, createServer, type Server, type Socket } from "node:net";
 import { freePort } from "./free-port.js";
 import type { GrantedSession, OpcodeName, Request } from "./proxy-frames.js";
 import type { LaneRules } from "./proxy-lane.js";
@@ -22,6 +22,11 @@ export interface ProxyOptions {
   readonly framed?: boolean;
   /** Changes the first bytes that a client sends; only if not framed. */
   readonly rewrite?: (first: Buffer) => Buffer;
+  /**
+   * How long to go on trying when the server refuses the connection, ms; the client's stays open meanwhile. Default 0. (A proxy
+   * cannot refuse on behalf of its server; clients take an accepted connection that is closed at once for something else.)
+   */
+  readonly patience?: number;
 }
 
 /** A TCP proxy on 127.0.0.1, in this process, before a server on 127.0.0.1. */
@@ -34,6 +39,8 @@ export async function startProxy(targetPort: number, options: ProxyOptions = {})
 /** Passes on whole frames of ZooKeeper's client protocol, unless it is told otherwise. */
 export class FaultProxy {
   readonly port: number;
+  readonly #target: number;
+  readonly #patience: number;
   readonly #host: LinkHost;
   readonly #up: LaneRules = { swallow: false, held: false, delay: 0 };
   readonly #down: LaneRules = { swallow: false, held: false, delay: 0 };
@@ -42,12 +49,14 @@ export class FaultProxy {
   readonly #rules = new Set<Rule>();
   readonly #sessions = new Map<bigint, GrantedSession>();
   #listener: Server | undefined;
+  #disposed = false;
   #cutInside: { bytes: number; done: () => void } | undefined;
 
   constructor(target: number, port: number, options: ProxyOptions) {
     this.port = port;
+    this.#target = target;
+    this.#patience = options.patience ?? 0;
     this.#host = {
-      target,
       framed: options.framed ?? true,
       up: this.#up,
       down: this.#down,
@@ -140,7 +149,7 @@ export class FaultProxy {
   /** Ends refuse. */
   async accept(): Promise<void> {
     if (this.#listener) return;
-    const listener = createServer({ allowHalfOpen: true }, (client: Socket) => this.#links.add(new Link(client, this.#host)));
+    const listener = createServer({ allowHalfOpen: true }, (client: Socket) => this.#connect(client, performance.now() + this.#patience));
     await new Promise<void>((resolve, reject) => listener.once("error", reject).listen(this.port, "127.0.0.1", resolve));
     this.#listener = listener;
   }
@@ -164,12 +173,27 @@ export class FaultProxy {
 
   /** Closes the port and destroys all connections. */
   async dispose(): Promise<void> {
+    this.#disposed = true;
     await this.refuse();
     this.cut();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.dispose();
+  }
+
+  #connect(client: Socket, end: number): void {
+    const server = connect({ port: this.#target, host: "127.0.0.1", allowHalfOpen: true });
+    if (performance.now() >= end) {
+      this.#links.add(new Link(client, server, this.#host));
+      return;
+    }
+    client.on("error", () => {});
+    server.once("error", () => {
+      if (this.#disposed || client.destroyed) client.destroy();
+      else setTimeout(() => this.#connect(client, end), 20);
+    });
+    server.once("connect", () => this.#links.add(new Link(client, server, this.#host)));
   }
 
   #directions(direction?: Direction): LaneRules[] {

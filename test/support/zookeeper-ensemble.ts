@@ -21,7 +21,8 @@ export async function startEnsemble(options: EnsembleOptions = {}): Promise<ZooK
     for (const [from, own] of ports.entries()) {
       for (const [to, peer] of ports.entries()) {
         if (from === to) continue;
-        const quorum = await startProxy(peer.quorum, { framed: false });
+        // A follower may call before the leader listens. Refused, it would try again; hung up on, it would begin a new election.
+        const quorum = await startProxy(peer.quorum, { framed: false, patience: 4_000 });
         links.push({ from, to, own: own.election, quorum, election: await electionProxy(peer.election, () => reverse(links, from, to)) });
       }
     }
@@ -31,7 +32,7 @@ export async function startEnsemble(options: EnsembleOptions = {}): Promise<ZooK
         return link ? `127.0.0.1:${link.quorum.port}:${link.election.port}` : `127.0.0.1:${own.quorum}:${own.election}`;
       };
       const peers = Object.fromEntries(ports.map((_, peer) => [`server.${peer + 1}`, address(peer)]));
-      const config = { initLimit: 20, syncLimit: options.syncLimit ?? 5, ...peers, ...options.config };
+      const config = { initLimit: 10, syncLimit: options.syncLimit ?? 5, ...peers, ...options.config };
       servers.push(await prepareZooKeeper({ tickTime: options.tickTime ?? 500, config, myid: me + 1 }));
     }
     const ensemble = new ZooKeeperEnsemble(servers, links);
