@@ -1,0 +1,30 @@
+import { memory } from "../../adapters/memory/index.js";
+import { conformance } from "./suite.js";
+
+const KINDS = [
+  { name: "memory", options: { ttl: 1000 } },
+  { name: "memory, with proofs that vouch for the past", options: { ttl: 2000, gap: 600 } },
+  { name: "memory, with lock-delay and latency", options: { ttl: 1000, lockDelay: 200, latency: 2 } },
+];
+
+for (const { name, options } of KINDS) {
+  conformance(name, async () => {
+    const server = memory(options);
+    return {
+      async newStore() {
+        return server.client();
+      },
+      expiryDelay: 250,
+      async evict(election, id) {
+        server.evict(id, election);
+      },
+      async wipeElection(election) {
+        server.deleteElection(election);
+      },
+      async expire(session) {
+        server.expire(session.id);
+      },
+      async dispose() {},
+    };
+  });
+}

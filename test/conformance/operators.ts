@@ -1,0 +1,91 @@
+import { describe, expect, it } from "vitest";
+import { Outcome } from "./harness.js";
+import type { Worlds } from "./suite.js";
+
+export function operators(world: Worlds): void {
+  describe("operators", () => {
+    it("whoever is evicted from the seat is told, and has gone", async () => {
+      const [leader, next] = await world().line("a", "b");
+      const unseated = new Outcome(leader!.contender.unseated(world().signal));
+      await leader!.session.touch(world().signal);
+      expect(unseated.settled).toBe(false);
+      await world().harness.evict(world().election, "a");
+      await unseated.promise;
+      expect(unseated.error).toBeUndefined();
+      expect((await leader!.look()).kind).toBe("gone");
+      await next!.moved();
+      expect((await next!.look()).kind).toBe("head");
+    });
+
+    it("who was evicted before it asks is told at once", async () => {
+      const [leader] = await world().line("a");
+      await world().harness.evict(world().election, "a");
+      await leader!.contender.unseated(world().signal);
+      expect((await leader!.look()).kind).toBe("gone");
+    });
+
+    it("whoever is evicted while it waits is told by `moved`, and has gone", async () => {
+      const [leader, waiter, third] = await world().line("a", "b", "c");
+      const moved = new Outcome(waiter!.moved());
+      await waiter!.session.touch(world().signal);
+      await world().harness.evict(world().election, "b");
+      await moved.promise;
+      expect(moved.error).toBeUndefined();
+      expect((await waiter!.look()).kind).toBe("gone");
+      expect((await third!.look()).kind).toBe("behind");
+      await leader!.held();
+    });
+
+    it("refuses the claim of a head that was evicted, and the seat stays free", async () => {
+      const head = await world().join("a");
+      const { place } = head;
+      if (place?.kind !== "head") throw new Error("not head");
+      await world().harness.evict(world().election, "a");
+      expect(await head.contender.claim(place, world().signal)).toMatchObject({ kind: "refused" });
+      expect((await head.look()).kind).toBe("gone");
+      expect(await head.session.leader(world().election, world().signal)).toBeNull();
+    });
+
+    it("whoever has gone stays gone, also when it looks again", async () => {
+      const [leader] = await world().line("a");
+      await world().harness.evict(world().election, "a");
+      await leader!.look();
+      expect((await leader!.look()).kind).toBe("gone");
+      expect(await world().queue(leader!.session)).toBe("");
+    });
+
+    it("whoever was evicted can stand again, with a new candidacy of the same session", async () => {
+      const [leader] = await world().line("a");
+      const before = await leader!.held();
+      await world().harness.evict(world().election, "a");
+      await leader!.withdraw();
+      const again = await world().join("a", leader!.session);
+      const after = await again.claim();
+      expect(after.fence).toBeGreaterThan(before.fence);
+    });
+
+    it("an eviction elsewhere tells nobody", async () => {
+      const [leader] = await world().line("a", "b");
+      const unseated = new Outcome(leader!.contender.unseated(world().signal));
+      await leader!.session.touch(world().signal);
+      await world().harness.evict(world().election, "b");
+      await leader!.session.touch(world().signal);
+      expect(unseated.settled).toBe(false);
+    });
+
+    it("when everything is deleted, leader and waiters are told, and have gone", async () => {
+      const [leader, waiter] = await world().line("a", "b");
+      const { election, signal, harness } = world();
+      const told = [new Outcome(leader!.contender.unseated(signal)), new Outcome(waiter!.moved())];
+      await leader!.session.touch(signal);
+      await waiter!.session.touch(signal);
+      await harness.wipeElection(election);
+      await Promise.all(told.map(({ promise }) => promise));
+      expect((await leader!.look()).kind).toBe("gone");
+      expect((await waiter!.look()).kind).toBe("gone");
+      await leader!.withdraw();
+      await waiter!.withdraw();
+      expect(await world().queue(leader!.session)).toBe("");
+    });
+  });
+}

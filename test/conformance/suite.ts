@@ -1,0 +1,31 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe } from "vitest";
+import { attempts } from "./attempts.js";
+import { doubts } from "./doubts.js";
+import { fences } from "./fences.js";
+import { type Harness, World } from "./harness.js";
+import { leaving } from "./leaving.js";
+import { observing } from "./observing.js";
+import { operators } from "./operators.js";
+import { sessions } from "./sessions.js";
+import { standing } from "./standing.js";
+
+/** Gives a part of the suite the world of the test that runs. */
+export type Worlds = () => World;
+
+/** Every promise of the contract (`src/store.ts`) is a case here; every store must pass all of them. */
+export function conformance(name: string, prepare: () => Promise<Harness>): void {
+  describe(`the contract of a store: ${name}`, () => {
+    let harness: Harness;
+    let world: World;
+    beforeAll(async () => {
+      harness = await prepare();
+    });
+    afterAll(() => harness.dispose());
+    beforeEach(() => {
+      world = new World(harness);
+    });
+    afterEach(() => world.dispose());
+
+    for (const part of [sessions, standing, leaving, operators, fences, observing, attempts, doubts]) part(() => world);
+  });
+}
