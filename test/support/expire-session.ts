@@ -1,30 +1,41 @@
 import { connect } from "node:net";
 import { FrameSplitter, OPCODES, parseConnectResponse } from "./proxy-frames.js";
 
+type Credentials = { readonly id: bigint; readonly password: Buffer };
+
 /**
  * Ends a session of somebody else at the server, as its expiry would: takes it over by a second connection and closes it, in one
- * write, so that its owner cannot take it back in between. Resolves when the session and its ephemeral nodes have gone.
+ * write. Repeats that when the owner has taken the session back in between. Resolves when the session and its ephemeral nodes
+ * have gone.
  * @throws Error when the session has gone before, or the server does not answer within 10 s.
  */
-export function expire(address: string, session: { readonly id: bigint; readonly password: Buffer }): Promise<void> {
+export async function expire(address: string, session: Credentials): Promise<void> {
+  for (let tries = 1; tries <= 20; tries++) {
+    const outcome = await attempt(address, session);
+    if (outcome === "closed" || (outcome === "gone" && tries > 1)) return;
+    if (outcome === "gone") throw new Error(`session ${session.id.toString(16)} at ${address} has expired already`);
+  }
+  throw new Error(`session ${session.id.toString(16)} at ${address}: its owner took it back 20 times`);
+}
+
+function attempt(address: string, session: Credentials): Promise<"closed" | "gone" | "interrupted"> {
   const [host, port] = address.split(":") as [string, string];
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port: Number(port), timeout: 10_000 });
     const splitter = new FrameSplitter(true);
     let attached = false;
-    const fail = (why: string) => socket.destroy(new Error(`session ${session.id.toString(16)} at ${address}: ${why}`));
-    socket.on("timeout", () => fail("no answer within 10 s"));
-    socket.on("error", reject);
-    socket.on("close", () => reject(new Error("the server closed the connection")));
+    socket.on("timeout", () => socket.destroy(new Error(`no answer from ${address} within 10 s`)));
+    socket.on("error", (error: NodeJS.ErrnoException) => (error.code === "ECONNRESET" ? resolve("interrupted") : reject(error)));
+    socket.on("close", () => resolve("interrupted"));
     socket.on("data", (chunk) => {
       for (const frame of splitter.push(chunk)) {
-        if (attached) {
-          const code = frame.readInt32BE(16);
-          if (code !== 0) return fail(`refused with ${code}`);
-          resolve();
+        if (!attached && parseConnectResponse(frame)) attached = true;
+        else {
+          const done = attached && frame.readInt32BE(16) === 0;
+          resolve(done ? "closed" : attached ? "interrupted" : "gone");
           socket.destroy();
-        } else if (parseConnectResponse(frame)) attached = true;
-        else return fail("it has expired already");
+          return;
+        }
       }
     });
     socket.write(Buffer.concat([connectRequest(session), closeRequest()]));
@@ -32,7 +43,7 @@ export function expire(address: string, session: { readonly id: bigint; readonly
 }
 
 /** Protocol version 0, last zxid 0, timeout 30 s, then the credentials; without them it opens a new session. */
-export function connectRequest(session?: { readonly id: bigint; readonly password: Buffer }): Buffer {
+export function connectRequest(session?: Credentials): Buffer {
   const frame = Buffer.alloc(48);
   frame.writeInt32BE(44, 0);
   frame.writeInt32BE(30_000, 16);
