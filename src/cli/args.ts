@@ -15,17 +15,17 @@ export interface CommonFlags {
 /** Durations in ms. */
 export interface RunFlags extends CommonFlags {
   readonly id?: string;
-  readonly metadata: Readonly<Record<string, string>>;
+  readonly metadata?: Readonly<Record<string, string>>;
   readonly drain: number;
   readonly reserve?: number;
-  readonly restart: boolean;
-  readonly exitOnLoss: boolean;
+  readonly restart?: true;
+  readonly exitOnLoss?: true;
   readonly timeout?: number;
-  readonly try: boolean;
+  readonly try?: true;
 }
 
 export interface StatusFlags extends CommonFlags {
-  readonly json: boolean;
+  readonly json?: true;
   readonly timeout: number;
 }
 
@@ -53,13 +53,13 @@ export function makeProgram(version: string, actions: Actions): Command {
     .addOption(storeOption())
     .addOption(electionOption())
     .option("--id <id>", "how this candidate is shown (default: host, process and a random part)")
-    .option("--metadata <key=value>", "shown beside the id; repeatable", collect, {})
+    .option("--metadata <key=value>", "shown beside the id; repeatable", collect)
     .addOption(duration("--drain <time>", "how long the command may take to end once it got TERM").default(30_000, "30s"))
     .addOption(duration("--reserve <time>", "how long before the deadline it gets TERM (default: 1/8 of the session timeout)"))
-    .option("--restart", "when the command ends by itself, hand over and stand again", false)
-    .option("--exit-on-loss", "exit with status 74 when the term is lost, instead of standing again", false)
+    .option("--restart", "when the command ends by itself, hand over and stand again")
+    .option("--exit-on-loss", "exit with status 74 when the term is lost, instead of standing again")
     .addOption(duration("--timeout <time>", "exit with status 75 when not elected within this time (69: store unreachable)"))
-    .addOption(new Option("--try", "exit with status 75 unless elected at once").conflicts("timeout").default(false))
+    .addOption(new Option("--try", "exit with status 75 unless elected at once").conflicts("timeout"))
     .addOption(authOption())
     .addOption(levelOption("info"))
     .addHelpText("after", `\n${RUN_HELP}\n\n${ENVIRONMENT_HELP}\n\n${EXIT_CODES_HELP}`)
@@ -69,7 +69,7 @@ export function makeProgram(version: string, actions: Actions): Command {
     .description("Shows who leads and who waits. Exits with status 1 when there is no leader.")
     .addOption(storeOption())
     .addOption(electionOption())
-    .option("--json", "for programs", false)
+    .option("--json", "for programs")
     .addOption(duration("--timeout <time>", "exit with status 69 when the store has not answered within this time").default(10_000, "10s"))
     .addOption(authOption())
     .addOption(levelOption("warn"))
@@ -129,7 +129,7 @@ function duration(flags: string, description: string): Option {
   });
 }
 
-function collect(text: string, all: Record<string, string>): Record<string, string> {
+function collect(text: string, all: Record<string, string> = {}): Record<string, string> {
   const at = text.indexOf("=");
   if (at < 1) throw new InvalidArgumentError("expected key=value");
   return { ...all, [text.slice(0, at)]: text.slice(at + 1) };

@@ -20,7 +20,7 @@ export const EXIT = {
 export const EXIT_CODES_HELP = `Exit codes:
   the command's own, 128+n when it died of signal n; also when it was told to end
   64   wrong options
-  69   store unreachable (within --timeout; within the connect timeout with --try)
+  69   store unreachable (within --timeout; at the first try with --try)
   70   internal error
   74   the term was lost (with --exit-on-loss)
   75   not elected in time (--timeout), or not at once (--try)

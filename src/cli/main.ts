@@ -22,15 +22,15 @@ async function prepare(flags: CommonFlags) {
 async function run(command: [string, ...string[]], flags: RunFlags): Promise<void> {
   const { run: begin } = await import("./run.js");
   const { store, logger } = await prepare(flags);
-  const { id, election, metadata, drain, reserve = null, timeout = null } = flags;
-  const { restart, exitOnLoss, try: once } = flags;
+  const { id, election, metadata = {}, drain, reserve = null, timeout = null } = flags;
+  const { restart = false, exitOnLoss = false, try: once = false } = flags;
   finish(await begin({ store, logger, command, id, election, metadata, drain, reserve, timeout, restart, exitOnLoss, try: once }));
 }
 
 async function status(flags: StatusFlags): Promise<void> {
   const { status: look } = await import("./status.js");
   const { store } = await prepare(flags);
-  const { text, code } = await look({ store, election: flags.election, json: flags.json, timeout: flags.timeout, clock: systemClock });
+  const { text, code } = await look({ store, election: flags.election, json: flags.json ?? false, timeout: flags.timeout, clock: systemClock });
   await new Promise<void>((resolve) => process.stdout.write(text, () => resolve()));
   finish(code);
 }

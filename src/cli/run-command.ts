@@ -147,7 +147,7 @@ class Supervisor implements RunningCommand {
     switch (line.kind) {
       case "started":
         this.#started = true;
-        this.#options.logger.debug({ pid: line.pid, group: this.#group }, "the command runs");
+        this.#options.logger.debug({ command: line.pid, group: this.#group }, "the command runs");
         for (const signal of this.#held.splice(0)) this.forward(signal);
         return;
       case "failed":

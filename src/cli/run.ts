@@ -1,6 +1,6 @@
 import { Backoff } from "../backoff.js";
 import { type Clock, sleep, systemClock } from "../clock.js";
-import { ConfigError, StoreError } from "../errors.js";
+import { ConfigError } from "../errors.js";
 import type { Logger } from "../logger.js";
 import type { Store } from "../store.js";
 import { EXIT, signalStatus } from "./exit-codes.js";
@@ -116,14 +116,10 @@ class Runner {
       case "not-elected":
         logger.error({ election }, `not elected${this.#options.try ? " at once" : " in time"}: another one stands before us (see \`tenure status\`)`);
         return EXIT.notElected;
-      case "unreachable": {
-        const failure = failureOf(new StoreError("unreachable", `${this.#options.store.name} did not answer in time`));
-        logger.error({ election }, failure.line);
-        return failure.code;
-      }
       case "term-lost":
         logger.error({ election }, "the term was lost, and --exit-on-loss is given");
         return EXIT.termLost;
+      case "unreachable":
       case "failed": {
         const failure = failureOf(outcome.error);
         logger.error({ election, err: outcome.error }, failure.line);

@@ -1,6 +1,7 @@
 import { isatty } from "node:tty";
 import type { Clock, Timer } from "../clock.js";
 import { Elector } from "../elector.js";
+import { StoreError, timedOut } from "../errors.js";
 import type { Logger } from "../logger.js";
 import type { Store } from "../store.js";
 import type { Term } from "../term.js";
@@ -38,8 +39,8 @@ export interface StandOptions {
 export type Outcome =
   | { readonly kind: "ended"; readonly status: number; readonly lasted: number }
   | { readonly kind: "stopped"; readonly signal: NodeJS.Signals; readonly status: number | null }
-  | { readonly kind: "unreachable" | "not-elected" | "term-lost" | "again" }
-  | { readonly kind: "failed"; readonly error: Error };
+  | { readonly kind: "not-elected" | "term-lost" | "again" }
+  | { readonly kind: "unreachable" | "failed"; readonly error: Error };
 
 /** One candidacy: stands until the command has ended by itself, the seat is handed on, and nothing is left at the store. */
 export class Stand {
@@ -53,6 +54,7 @@ export class Stand {
   #timer: Timer | null = null;
   #stopSignal: NodeJS.Signals | null = null;
   #status: number | null = null;
+  #trouble: Error | null = null;
 
   /** Throws a ConfigError for bad options. */
   constructor(options: StandOptions) {
@@ -112,6 +114,11 @@ export class Stand {
       logger.warn({ election, number: term.number, reason }, `lost term ${term.number}: ${reason}`);
       if (exitOnLoss) this.#decide({ kind: "term-lost" });
     });
+    this.#elector.on("warning", (error) => {
+      this.#trouble = error;
+      // One look is one try at every server that the URL names.
+      if (once && error instanceof StoreError && error.code === "unreachable") this.#decide({ kind: "unreachable", error });
+    });
     this.#elector.on("stopped", ({ error }) => this.#finish(error));
   }
 
@@ -159,7 +166,9 @@ export class Stand {
   }
 
   #tooLate(): void {
-    this.#decide({ kind: this.#elector.state === "connecting" ? "unreachable" : "not-elected" });
+    const { store, timeout } = this.#options;
+    if (this.#elector.state !== "connecting") return this.#decide({ kind: "not-elected" });
+    this.#decide({ kind: "unreachable", error: this.#trouble ?? timedOut(store.name, timeout ?? 0) });
   }
 
   #decide(outcome: Outcome): void {

@@ -1,7 +1,6 @@
 import { type Clock, sleep } from "../clock.js";
-import { timedOut } from "../errors.js";
+import { StoreError, timedOut } from "../errors.js";
 import { type Inspection, inspect } from "../inspect.js";
-import { StoreError } from "../errors.js";
 import type { Store } from "../store.js";
 import { EXIT } from "./exit-codes.js";
 
@@ -25,7 +24,7 @@ export async function status(options: StatusOptions): Promise<{ text: string; co
   return { text, code: found.leader === null ? EXIT.no : EXIT.ok };
 }
 
-/** Tries for as long as the time given: the first server of several may be down. */
+/** Tries again, for as long as the time given, unless no server was there at all or trying again cures nothing. */
 async function inspected({ store, election, timeout, clock }: StatusOptions): Promise<Inspection> {
   const limit = new AbortController();
   const timer = clock.after(timeout, () => limit.abort(timedOut(store.name, timeout)));
@@ -37,7 +36,7 @@ async function inspected({ store, election, timeout, clock }: StatusOptions): Pr
       } catch (error) {
         if (limit.signal.aborted) throw last ?? error;
         last = error;
-        if (!(error instanceof StoreError && error.transient)) throw error;
+        if (!(error instanceof StoreError && error.transient && error.code !== "unreachable")) throw error;
         await sleep(clock, PAUSE, limit.signal).catch(() => {});
         if (limit.signal.aborted) throw error;
       }
