@@ -1,0 +1,191 @@
+import { describe, expect, it } from "vitest";
+import { readOptions } from "../../adapters/zookeeper/zookeeper-options.js";
+import type { ZooKeeperBehind } from "../../adapters/zookeeper/zookeeper-places.js";
+import { ZooKeeperStore } from "../../adapters/zookeeper/zookeeper-store.js";
+import { systemClock } from "../../src/clock.js";
+import type { Contender, HeldPlace, Place } from "../../src/store.js";
+import { FakeClient, FakeEnsemble } from "./fake-zookeeper.js";
+
+const signal = new AbortController().signal;
+const CANDIDATES = "/tenure/e/candidates";
+const TERM = "/tenure/e/term";
+
+class Scene {
+  readonly ensemble = new FakeEnsemble();
+  #sessions = 0n;
+
+  async candidate(id: string): Promise<{ client: FakeClient; contender: Contender }> {
+    const client = new FakeClient(this.ensemble, ++this.#sessions);
+    const store = new ZooKeeperStore(readOptions("zookeeper://fake"), async () => client);
+    const session = await store.open({ clock: systemClock }, signal);
+    return { client, contender: session.contend("e", { id, metadata: {} }, null) };
+  }
+
+  get entries(): string[] {
+    return [...this.ensemble.at(this.ensemble.zxid).keys()].filter((path) => path.startsWith(`${CANDIDATES}/`));
+  }
+}
+
+async function lead(contender: Contender): Promise<HeldPlace> {
+  const place = await contender.look(signal);
+  if (place.kind !== "head") throw new Error(`expected head, got ${place.kind}`);
+  const held = await contender.claim(place, signal);
+  if (held.kind !== "held") throw new Error("refused");
+  return held;
+}
+
+const kinds = async (...contenders: Contender[]): Promise<Place["kind"][]> => {
+  const places: Place["kind"][] = [];
+  for (const contender of contenders) places.push((await contender.look(signal)).kind);
+  return places;
+};
+
+describe("the flight of a look", () => {
+  it("creates, reads the term, then lists, in the turn of the call", async () => {
+    const scene = new Scene();
+    await (await scene.candidate("a")).contender.look(signal);
+    const { client, contender } = await scene.candidate("b");
+    const look = contender.look(signal);
+    const guid = /create (\S+)-$/.exec(client.log[0] ?? "")?.[1];
+    expect(client.log).toEqual([`create ${guid}-`, `getData ${TERM}`, `getChildren ${CANDIDATES}`]);
+    expect((await look).kind).toBe("behind");
+    client.log.length = 0;
+    const again = contender.look(signal);
+    expect(client.log).toEqual([`getData ${TERM}`, `getChildren ${CANDIDATES}`]);
+    await again;
+  });
+
+  it("cannot mistake a seat that is handed on between its two reads for a free one", async () => {
+    const scene = new Scene();
+    const [a, b, c] = [await scene.candidate("a"), await scene.candidate("b"), await scene.candidate("c")];
+    await lead(a.contender);
+    await kinds(b.contender, c.contender);
+    await a.contender.prepare(signal);
+    let leaving: Promise<void> | undefined;
+    b.client.before = (line) => {
+      if (line.startsWith("getChildren")) leaving ??= a.contender.withdraw("hand-over", signal);
+    };
+    const place = await b.contender.look(signal);
+    await leaving;
+    expect(place.kind).toBe("head");
+    if (place.kind === "head") expect(await b.contender.claim(place, signal)).toEqual({ kind: "refused", wait: 0 });
+    expect(await kinds(b.contender, c.contender)).toEqual(["held", "behind"]);
+  });
+
+  it("puts the sync before the look-up of an entry whose create was not answered, in one flight", async () => {
+    const scene = new Scene();
+    await lead((await scene.candidate("a")).contender);
+    const { client, contender } = await scene.candidate("b");
+    client.lagging = true;
+    await client.sync("/");
+    client.lose.add("create");
+    await expect(contender.look(signal)).rejects.toMatchObject({ code: "connection-lost" });
+    client.log.length = 0;
+    const look = contender.look(signal);
+    expect(client.log).toEqual([`sync ${CANDIDATES}`, `getData ${TERM}`, `getChildren ${CANDIDATES}`]);
+    expect((await look).kind).toBe("behind");
+    expect(client.log.filter((line) => line.startsWith("create"))).toEqual([]);
+    expect(scene.entries).toHaveLength(2);
+  });
+
+  it("finds such an entry also to withdraw it, from a server that lags", async () => {
+    const scene = new Scene();
+    await lead((await scene.candidate("a")).contender);
+    const { client, contender } = await scene.candidate("b");
+    client.lagging = true;
+    await client.sync("/");
+    client.lose.add("create");
+    await expect(contender.look(signal)).rejects.toMatchObject({ code: "connection-lost" });
+    await contender.withdraw("hand-over", signal);
+    expect(scene.entries).toHaveLength(1);
+  });
+
+  it("syncs once, instead of spinning, when a lagging server lists an entry that is known to have gone", async () => {
+    const scene = new Scene();
+    const a = await scene.candidate("a");
+    await lead(a.contender);
+    const { client, contender } = await scene.candidate("b");
+    const place = await contender.look(signal);
+    await a.contender.withdraw("free", signal);
+    await contender.moved(place, signal);
+    // As after a reconnect to a server that is behind the one on which the watch was armed.
+    const list = client.getChildren.bind(client);
+    client.getChildren = async (path) => {
+      const isCurrent = client.log.slice(before).some((line) => line.startsWith("sync"));
+      const { children, stat } = await list(path);
+      return { children: isCurrent ? children : [...children, (place as ZooKeeperBehind).predecessor], stat };
+    };
+    const before = client.log.length;
+    expect((await contender.look(signal)).kind).toBe("head");
+    expect(client.log.slice(before).filter((line) => line.startsWith("sync"))).toHaveLength(1);
+    expect(client.log.length - before).toBe(5);
+  });
+});
+
+describe("the order of the queue", () => {
+  it.each([
+    ["wraps", 2 ** 31 - 1],
+    ["comes near its limit", 2 ** 31 - 2 ** 20],
+    ["is negative", -5],
+  ])("is that of creation when the counter %s", async (_, sequence) => {
+    const scene = new Scene();
+    const a = await scene.candidate("a");
+    await a.contender.look(signal);
+    await a.contender.withdraw("free", signal);
+    scene.ensemble.sequence = sequence;
+    const [b, c, d] = [await scene.candidate("b"), await scene.candidate("c"), await scene.candidate("d")];
+    const first = await lead(b.contender);
+    expect(await kinds(b.contender, c.contender, d.contender)).toEqual(["held", "behind", "behind"]);
+    await b.contender.withdraw("hand-over", signal);
+    expect(await kinds(c.contender, d.contender)).toEqual(["held", "behind"]);
+    const second = (await c.contender.look(signal)) as HeldPlace;
+    expect(second.number).toBe(first.number + 1);
+  });
+
+  it("is that of creation when the counter has stopped", async () => {
+    const scene = new Scene();
+    const all = [await scene.candidate("a"), await scene.candidate("b"), await scene.candidate("c")];
+    await all[0]?.contender.look(signal);
+    await all[0]?.contender.withdraw("free", signal);
+    for (const { client } of all.slice(1)) client.before = (line) => void (line.startsWith("create") && (scene.ensemble.sequence = 2 ** 31 - 1));
+    const [, b, c] = all as [(typeof all)[0], (typeof all)[0], (typeof all)[0]];
+    await lead(b.contender);
+    expect(await kinds(b.contender, c.contender, b.contender)).toEqual(["held", "behind", "held"]);
+  });
+});
+
+describe("the hand-over", () => {
+  it("is one transaction, prepared before: check the next, delete mine, write the term", async () => {
+    const scene = new Scene();
+    const a = await scene.candidate("a");
+    await lead(a.contender);
+    const b = await scene.candidate("b");
+    await b.contender.look(signal);
+    await a.contender.prepare(signal);
+    a.client.log.length = 0;
+    await a.contender.withdraw("hand-over", signal);
+    expect(a.client.log).toHaveLength(1);
+    const [own, next] = [a, b].map(({ client }) => client.log)[0]?.[0]?.split(" ").slice(1) ?? [];
+    expect(a.client.log[0]).toBe(`multi ${own} ${next} ${TERM}`);
+    expect(scene.entries).toEqual([own]);
+  });
+
+  it("goes to a plain delete when the next one went away twice", async () => {
+    const scene = new Scene();
+    const a = await scene.candidate("a");
+    await lead(a.contender);
+    const waiters = [await scene.candidate("b"), await scene.candidate("c"), await scene.candidate("d")];
+    await kinds(...waiters.map(({ contender }) => contender));
+    await a.contender.prepare(signal);
+    const leaving: Promise<void>[] = [];
+    a.client.before = (line) => {
+      const next = line.startsWith("multi") ? waiters[leaving.length] : undefined;
+      if (next) leaving.push(next.contender.withdraw("free", signal));
+    };
+    await a.contender.withdraw("hand-over", signal);
+    await Promise.all(leaving);
+    expect(leaving).toHaveLength(2);
+    expect(a.client.log.at(-1)).toMatch(/^delete /);
+    expect(await kinds((waiters[2] as (typeof waiters)[0]).contender)).toEqual(["head"]);
+  });
+});
