@@ -4,9 +4,8 @@ import { FrameSplitter, OPCODES, parseConnectResponse } from "./proxy-frames.js"
 type Credentials = { readonly id: bigint; readonly password: Buffer };
 
 /**
- * Ends a session of somebody else at the server, as its expiry would: takes it over by a second connection and closes it, in one
- * write. Repeats that when the owner has taken the session back in between. Resolves when the session and its ephemeral nodes
- * have gone.
+ * Ends a session of somebody else at the server, as its expiry would: takes it over by a second connection and closes it.
+ * Repeats that when the owner has taken the session back in between. Resolves when the session and its ephemeral nodes have gone.
  * @throws Error when the session has gone before, or the server does not answer within 10 s.
  */
 export async function expire(address: string, session: Credentials): Promise<void> {
@@ -29,8 +28,10 @@ function attempt(address: string, session: Credentials): Promise<"closed" | "gon
     socket.on("close", () => resolve("interrupted"));
     socket.on("data", (chunk) => {
       for (const frame of splitter.push(chunk)) {
-        if (!attached && parseConnectResponse(frame)) attached = true;
-        else {
+        if (!attached && parseConnectResponse(frame)) {
+          attached = true;
+          socket.write(closeRequest());
+        } else {
           const done = attached && frame.readInt32BE(16) === 0;
           resolve(done ? "closed" : attached ? "interrupted" : "gone");
           socket.destroy();
@@ -38,7 +39,7 @@ function attempt(address: string, session: Credentials): Promise<"closed" | "gon
         }
       }
     });
-    socket.write(Buffer.concat([connectRequest(session), closeRequest()]));
+    socket.write(connectRequest(session));
   });
 }
 
