@@ -16,7 +16,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: "real",
-          include: ["test/**/*.test.ts"], exclude: PURE,
+          include: ["test/**/*.test.ts"],
+          exclude: PURE,
           globalSetup: "test/support/global-setup.ts",
         },
       },

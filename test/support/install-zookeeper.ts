@@ -40,13 +40,15 @@ export function installZooKeeper(): Promise<ZooKeeperInstall> {
 
 /** As installZooKeeper, for a given environment, and not remembered. */
 export async function findZooKeeper(env: NodeJS.ProcessEnv): Promise<ZooKeeperInstall> {
-  const java = env["JAVA_HOME"] ? join(env["JAVA_HOME"], "bin", "java") : "java";
+  const java = env.JAVA_HOME ? join(env.JAVA_HOME, "bin", "java") : "java";
   const version = await run(java, ["-version"], env);
   if (version.code !== 0) {
-    throw new Error(`The tests start a real ZooKeeper, which needs Java: install a Java runtime (8 or later; Debian: default-jre-headless). Tried: ${java}`);
+    throw new Error(
+      `The tests start a real ZooKeeper, which needs Java: install a Java runtime (8 or later; Debian: default-jre-headless). Tried: ${java}`,
+    );
   }
 
-  const home = env["ZOOKEEPER_HOME"];
+  const home = env.ZOOKEEPER_HOME;
   if (home) {
     const folders = [join(home, "lib"), home].filter(existsSync);
     const names = (await Promise.all(folders.map((folder) => readdir(folder)))).flat();
@@ -56,7 +58,7 @@ export async function findZooKeeper(env: NodeJS.ProcessEnv): Promise<ZooKeeperIn
     return { origin: `ZOOKEEPER_HOME (${home})`, java, classpath: folders.map((folder) => join(folder, "*")).join(delimiter) };
   }
 
-  const cache = join(env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "tenure");
+  const cache = join(env.XDG_CACHE_HOME || join(homedir(), ".cache"), "tenure");
   const target = join(cache, `zookeeper-${VERSION}`);
   let why = "";
   if (!existsSync(target)) why = await installByMaven(cache, target, env);

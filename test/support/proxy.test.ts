@@ -156,7 +156,12 @@ describe("a proxy", () => {
 
   it("knows the opcodes of the package", () => {
     const codes = createRequire(import.meta.url)("node-zookeeper-client/lib/jute").OP_CODES as Record<string, number>;
-    expect(OPCODES).toMatchObject({ create: codes["CREATE"], multi: codes["MULTI"], closeSession: codes["CLOSE_SESSION"], ping: codes["PING"] });
+    expect(OPCODES).toMatchObject({
+      create: codes.CREATE,
+      multi: codes.MULTI,
+      closeSession: codes.CLOSE_SESSION,
+      ping: codes.PING,
+    });
   });
 });
 

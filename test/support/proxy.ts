@@ -208,7 +208,9 @@ export class FaultProxy {
   }
 
   #rule(rule: DropRule, drop: Fate["drop"]): Promise<void> {
-    return new Promise((done) => this.#rules.add({ opcode: rule.opcode, left: rule.nth ?? 1, fate: { drop, thenCut: rule.thenCut ?? false, done } }));
+    return new Promise((done) =>
+      this.#rules.add({ opcode: rule.opcode, left: rule.nth ?? 1, fate: { drop, thenCut: rule.thenCut ?? false, done } }),
+    );
   }
 
   #requested(opcode: Request["opcode"]): Fate {

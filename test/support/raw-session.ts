@@ -106,7 +106,11 @@ export class RawSession {
   }
 
   /** Resolves to the path that was made. */
-  create(path: string, data = "", mode: "persistent" | "ephemeral" | "ephemeral-sequential" | "persistent-sequential" = "persistent"): Promise<string> {
+  create(
+    path: string,
+    data = "",
+    mode: "persistent" | "ephemeral" | "ephemeral-sequential" | "persistent-sequential" = "persistent",
+  ): Promise<string> {
     const number = zookeeper.CreateMode[mode.toUpperCase().replace("-", "_")] as number;
     return call<[string]>(`create ${path}`, (done) => this.#client.create(path, Buffer.from(data), number, done)).then(([made]) => made);
   }

@@ -1,7 +1,7 @@
 import { freePort } from "./free-port.js";
 import { type FaultProxy, startProxy } from "./proxy.js";
-import { prepareZooKeeper, type ZooKeeperServer } from "./zookeeper-server.js";
 import { until } from "./wait-for.js";
+import { prepareZooKeeper, type ZooKeeperServer } from "./zookeeper-server.js";
 
 export interface EnsembleOptions {
   /** Milliseconds. Default 500. */
@@ -39,7 +39,10 @@ export async function startEnsemble(options: EnsembleOptions = {}): Promise<ZooK
     await ensemble.start();
     return ensemble;
   } catch (error) {
-    await Promise.all([...servers.map((server) => server.dispose()), ...links.flatMap(({ quorum, election }) => [quorum.dispose(), election.dispose()])]);
+    await Promise.all([
+      ...servers.map((server) => server.dispose()),
+      ...links.flatMap(({ quorum, election }) => [quorum.dispose(), election.dispose()]),
+    ]);
     throw error;
   }
 }
