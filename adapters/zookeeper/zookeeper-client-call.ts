@@ -1,5 +1,6 @@
 import type { Instant } from "../../src/clock.js";
 import type { StoreError } from "../../src/errors.js";
+import { onAbort } from "./zookeeper-client-abort.js";
 import type { ProofRecord } from "./zookeeper-proofs.js";
 import type { Watches } from "./zookeeper-client-watches.js";
 
@@ -30,7 +31,7 @@ export class Call<T = unknown> {
   /** The connection that it was sent on. */
   carrier: { suspect(why: StoreError): void } | undefined;
   readonly #signal: AbortSignal;
-  readonly #onAbort: () => void;
+  readonly #stopListening: () => void;
   #resolve!: (value: unknown) => void;
   #reject!: (reason: unknown) => void;
   #settled = false;
@@ -43,11 +44,10 @@ export class Call<T = unknown> {
       this.#resolve = resolve as (value: unknown) => void;
       this.#reject = reject;
     });
-    this.#onAbort = () => {
+    this.#stopListening = onAbort(signal, () => {
       this.#settle(() => this.#reject(signal.reason));
       aborted();
-    };
-    signal.addEventListener("abort", this.#onAbort, { once: true });
+    });
   }
 
   /** The reply has come. One that nobody waits for any more changes nothing. Returns what the call rejected with, if it did. */
@@ -71,7 +71,7 @@ export class Call<T = unknown> {
   #settle(settle: () => void): void {
     if (this.#settled) return;
     this.#settled = true;
-    this.#signal.removeEventListener("abort", this.#onAbort);
+    this.#stopListening();
     settle();
   }
 }

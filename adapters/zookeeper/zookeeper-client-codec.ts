@@ -77,8 +77,8 @@ export class Codec {
     return this.#exchange("CLOSE_SESSION", "close the session", null, () => undefined);
   }
 
-  /** Registers `fire` with the connection as soon as the server has set the watch. */
-  watch(kind: WatchKind, path: string, register: (release: () => void) => void, fire: () => void): Exchange<void> {
+  /** Once the server has set the watch: `fire` is registered with the connection, and `set` is given what removes it there. */
+  watch(kind: WatchKind, path: string, fire: () => void, set: (remove: () => void) => void): Exchange<void> {
     const { op, record } = WATCHED[kind];
     const what = `watch ${path}`;
     return {
@@ -86,18 +86,19 @@ export class Codec {
       replyType: this.#jute.OP_CODES[op],
       read: (error, _payload, connection) => {
         if (!(kind === "exists" && error === NONODE)) refuse(error, what);
-        register(connection.watches.add(kind, path, fire));
+        set(connection.watches.add(kind, path, fire));
       },
     };
   }
 
   multi(operations: readonly Operation[]): Exchange<(string | ZooKeeperStat | null)[]> {
-    const what = `transaction of ${operations.length} (${operations.map(({ op, path }) => `${op} ${path}`).join(", ")})`;
+    const what = `transaction of ${operations.length}`;
     const payload = new this.#jute.TransactionRequest(operations.map((operation) => this.#operation(operation)));
     return this.#exchange("MULTI", what, payload, (reply) => {
       const results = readResults(reply);
       const index = results.findIndex(({ err }) => err !== 0);
-      if (index >= 0) refuse(results[index]!.err, what, index);
+      const failed = operations[index];
+      if (failed !== undefined) refuse(results[index]!.err, `${what}: ${failed.op} ${failed.path}`, index);
       return results.map(({ path, stat }) => path ?? (stat === undefined ? null : readStat(stat)));
     });
   }

@@ -213,7 +213,9 @@ export class Link implements Connection {
     this.#calls.delete(call);
     if (call.sentAt !== undefined) this.proofs.answered(call.sentAt, this.#clock.mono());
     const refusal = call.answer(this.#error, payload, this);
-    if (refusal instanceof ZooKeeperError && (refusal.zk === "SESSIONEXPIRED" || refusal.zk === "SESSIONMOVED")) this.destroy(refusal);
+    if (!(refusal instanceof ZooKeeperError)) return;
+    if (refusal.zk === "SESSIONEXPIRED") this.destroy(refusal);
+    if (refusal.zk === "SESSIONMOVED") this.destroy(this.#broken("the session has moved to another server", refusal));
   }
 
   #sendPing(pkg: NodeZooKeeperClient): void {

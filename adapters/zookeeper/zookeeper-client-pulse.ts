@@ -3,7 +3,7 @@ import type { Clock, Timer } from "../../src/clock.js";
 export interface PulseOptions {
   /** A ping is sent when nothing was sent for so long, ms. */
   readonly ping: number;
-  /** The connection is given up when an answer is due and no byte came for so long, ms. */
+  /** The connection is given up when an answer is due and no byte came for so long, ms (but each answer has `ping` ms at least). */
   readonly silence: number;
 }
 
@@ -25,6 +25,7 @@ export class Pulse {
   #timer: Timer | undefined;
   #due = Infinity;
   #lastSent: number;
+  #lastHeard: number;
   /** Since when we wait for a byte; null while nothing is due. */
   #quietSince: number | null = null;
   #secondLook = false;
@@ -34,7 +35,7 @@ export class Pulse {
     this.#clock = clock;
     this.#options = options;
     this.#host = host;
-    this.#lastSent = clock.mono();
+    this.#lastSent = this.#lastHeard = clock.mono();
     this.#arm();
   }
 
@@ -44,13 +45,14 @@ export class Pulse {
     this.#lastSent = now;
     if (this.#quietSince !== null) return;
     this.#quietSince = now;
-    if (now + this.#options.silence < this.#due) this.#arm();
+    if (this.#silentAt() < this.#due) this.#arm();
   }
 
   /** Bytes have come, and what they answer has been handled. */
   heard(): void {
     this.#secondLook = false;
-    this.#quietSince = this.#host.waiting() ? this.#clock.mono() : null;
+    this.#lastHeard = this.#clock.mono();
+    this.#quietSince = this.#host.waiting() ? this.#lastHeard : null;
   }
 
   stop(): void {
@@ -58,10 +60,14 @@ export class Pulse {
     this.#timer?.cancel();
   }
 
+  #silentAt(): number {
+    if (this.#quietSince === null) return Infinity;
+    const { ping, silence } = this.#options;
+    return Math.max(this.#lastHeard + silence, this.#quietSince + Math.min(silence, ping));
+  }
+
   #arm(): void {
-    const ping = this.#lastSent + this.#options.ping;
-    const silence = this.#quietSince === null ? Infinity : this.#quietSince + this.#options.silence;
-    this.#wait(Math.min(ping, silence));
+    this.#wait(Math.min(this.#lastSent + this.#options.ping, this.#silentAt()));
   }
 
   #wait(due: number): void {
@@ -73,7 +79,7 @@ export class Pulse {
 
   #look(): void {
     const now = this.#clock.mono();
-    if (this.#quietSince !== null && now - this.#quietSince >= this.#options.silence) {
+    if (now >= this.#silentAt()) {
       if (this.#secondLook) return this.#host.giveUp();
       // A process that was stopped for so long finds its answers in the socket, but timers come before sockets: look twice.
       this.#secondLook = true;

@@ -30,7 +30,8 @@ export class FramedSocket {
     const splitter = new FrameSplitter((frame) => this.#over || host.frame(frame));
     socket.on("connect", () => this.#over || host.connected());
     socket.on("drain", () => this.#over || host.drained());
-    socket.on("error", (cause: NodeJS.ErrnoException) => this.#broken(cause.code ?? cause.message, cause));
+    socket.on("error", (cause: NodeJS.ErrnoException) => this.#broken(inWords(cause), cause));
+    socket.on("end", () => this.#broken("the server closed the connection"));
     socket.on("close", () => this.#broken("the server closed the connection"));
     socket.on("data", (chunk) => {
       if (this.#over) return;
@@ -87,4 +88,15 @@ export class FramedSocket {
     this.destroy();
     this.#host.closed(reason, cause);
   }
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "connection refused",
+  ECONNRESET: "connection reset",
+  EHOSTUNREACH: "no route to this host",
+  ENOTFOUND: "no such host",
+};
+
+function inWords({ code, message }: NodeJS.ErrnoException): string {
+  return (code === undefined ? undefined : (WORDS[code] ?? code)) ?? message;
 }

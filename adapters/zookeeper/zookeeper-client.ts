@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { Clock, Instant } from "../../src/clock.js";
 import { isTimeout, StoreError } from "../../src/errors.js";
 import { Call, type Exchange, endsSession } from "./zookeeper-client-call.js";
@@ -35,6 +36,7 @@ class Client implements ZooKeeperClient {
     this.#codec = codec;
     this.#dialer = dialer;
     this.#link = link;
+    setMaxListeners(0, this.#ended.signal);
     this.sessionId = link.resume.id.readBigInt64BE();
     this.timeout = link.resume.timeout;
     void this.#serve();
@@ -81,11 +83,17 @@ class Client implements ZooKeeperClient {
   }
 
   watch(kind: WatchKind, path: string, signal: AbortSignal): Watch {
-    let release = () => {};
     let fire!: () => void;
     const fired = new Promise<void>((resolve) => (fire = resolve));
-    const armed = this.#request(() => this.#codec.watch(kind, path, (done) => (release = done), fire), signal);
-    return { armed, fired, release: () => release() };
+    let released = false;
+    let letGo: (() => void) | undefined;
+    const set = (remove: () => void) => (released ? remove() : void (letGo = remove));
+    const armed = this.#request(() => this.#codec.watch(kind, path, fire, set), signal);
+    const release = () => {
+      released = true;
+      letGo?.();
+    };
+    return { armed, fired, release };
   }
 
   async close(signal: AbortSignal): Promise<void> {
