@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { closeSync, fstatSync, mkdtempSync, openSync, readFileSync, readSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -26,26 +26,21 @@ export const STAMPER = fileURLToPath(new URL("./programs/stamper.mjs", import.me
 export class StampFile {
   readonly #folder = mkdtempSync(join(tmpdir(), "tenure-stamps-"));
   readonly path = join(this.#folder, "stamps");
+  readonly #stamps: Stamp[] = [];
+  readonly #lives = new Map<string, Life>();
+  #offset = 0;
+  #rest = "";
 
   /** The arguments of `node` that start a stamper. */
   command(...options: string[]): string[] {
     return [STAMPER, this.path, ...options];
   }
 
-  read(): Stamp[] {
-    let text = "";
-    try {
-      text = readFileSync(this.path, "utf8");
-    } catch {
-      return [];
-    }
-    return text
-      .split("\n")
-      .slice(0, -1)
-      .map((line) => {
-        const [at, pid, label, what] = line.split(" ") as [string, string, string, string];
-        return { at: Number(BigInt(at)) / 1e6, pid: Number(pid), label, what };
-      });
+  read(): readonly Stamp[] {
+    const lines = (this.#rest + this.#news()).split("\n");
+    this.#rest = lines.pop() ?? "";
+    for (const line of lines) this.#add(line);
+    return this.#stamps;
   }
 
   has(what: string, label = ""): boolean {
@@ -54,14 +49,8 @@ export class StampFile {
 
   /** In the order of their beginnings. Children count to their parents. */
   lives(): Life[] {
-    const lives = new Map<string, Life>();
-    for (const { pid, label, at } of this.read()) {
-      const root = label.replace(/(\/child)+$/, "");
-      const life = lives.get(root) ?? { label: root, pids: [], from: at, to: at };
-      const pids = life.pids.includes(pid) ? life.pids : [...life.pids, pid];
-      lives.set(root, { label: root, pids, from: Math.min(life.from, at), to: Math.max(life.to, at) });
-    }
-    return [...lives.values()].sort((a, b) => a.from - b.from);
+    this.read();
+    return [...this.#lives.values()].sort((a, b) => a.from - b.from);
   }
 
   /** Which lives overlap, in words. */
@@ -84,6 +73,35 @@ export class StampFile {
 
   dispose(): void {
     rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  /** What has been appended since the last call. */
+  #news(): string {
+    let file: number;
+    try {
+      file = openSync(this.path, "r");
+    } catch {
+      return "";
+    }
+    try {
+      const buffer = Buffer.alloc(Math.max(0, fstatSync(file).size - this.#offset));
+      const length = readSync(file, buffer, 0, buffer.length, this.#offset);
+      this.#offset += length;
+      return buffer.toString("latin1", 0, length);
+    } finally {
+      closeSync(file);
+    }
+  }
+
+  #add(line: string): void {
+    const [time, process_, label, what] = line.split(" ") as [string, string, string, string];
+    const at = Number(BigInt(time)) / 1e6;
+    const pid = Number(process_);
+    this.#stamps.push({ at, pid, label, what });
+    const root = label.replace(/(\/child)+$/, "");
+    const life = this.#lives.get(root) ?? { label: root, pids: [], from: at, to: at };
+    const pids = life.pids.includes(pid) ? life.pids : [...life.pids, pid];
+    this.#lives.set(root, { label: root, pids, from: Math.min(life.from, at), to: Math.max(life.to, at) });
   }
 }
 

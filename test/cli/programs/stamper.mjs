@@ -1,5 +1,5 @@
 // A command of the tests: appends "<hrtime ns> <pid> <label> <what>" to a file while it lives.
-// node stamper.mjs FILE [label=…] [term=ignore|<ms to take>] [exit=<ms>:<status>] [child=group|pgid|setsid|orphan]
+// node stamper.mjs FILE [label=…] [term=ignore|<ms to take>] [status=<n>] [every=<ms>] [exit=<ms>:<status>] [child=group|pgid|setsid] [childTerm=…]
 import { spawn } from "node:child_process";
 import { appendFileSync } from "node:fs";
 
@@ -9,7 +9,7 @@ const label = options.label ?? `${process.env.TENURE_CANDIDATE ?? "-"}/${process
 const stamp = (what) => appendFileSync(file, `${process.hrtime.bigint()} ${process.pid} ${label} ${what}\n`);
 
 stamp("start");
-setInterval(() => stamp("beat"), 10);
+setInterval(() => stamp("beat"), Number(options.every ?? 10));
 for (const signal of ["SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"]) process.on(signal, () => stamp(signal));
 for (const signal of ["SIGTERM", "SIGINT"]) {
   process.on(signal, () => {
@@ -29,7 +29,7 @@ if (options.exit) {
   }, ms);
 }
 if (options.child) {
-  const self = [process.execPath, process.argv[1], file, `label=${label}/child`, `term=${options.childTerm ?? "ignore"}`];
+  const self = [process.execPath, process.argv[1], file, `label=${label}/child`, `term=${options.childTerm ?? "ignore"}`, `every=${options.every ?? 10}`];
   const started = {
     group: [self[0], self.slice(1), {}],
     // A process group of its own in the same session, as shells with job control make them.
