@@ -137,8 +137,8 @@ export class Candidacy {
     }
     if (this.#state !== "leaving") this.#become("leaving");
     const withdrawn = await leave(standing, outcome === "fence-regressed" ? "free" : "hand-over", (error) => {
-      this.warn(error, "cannot withdraw: the entry stays until the session ends");
-      this.#pool.stuck(session);
+      if (error) this.warn(error, "cannot withdraw: the entry stays until the session ends");
+      this.#pool.stuck(session, error !== null);
     });
     this.#reign = null;
     if (failure && !session.closing.aborted) throw failure.problem;

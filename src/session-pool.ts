@@ -76,7 +76,10 @@ export class SessionPool {
       const done = () => {
         signal.removeEventListener("abort", onAbort);
         this.#waiters.delete(waiter);
-        if (this.#waiters.size === 0) this.#opening?.abort(new StoppedError("nobody waits for a session any more"));
+        if (this.#waiters.size > 0) return;
+        // Whoever comes next does not wait for a store that forgets the abort.
+        this.#opening?.abort(new StoppedError("nobody waits for a session any more"));
+        this.#opening = null;
       };
       const onAbort = () => waiter.reject(signal.reason);
       const waiter: Waiter = {
@@ -95,6 +98,7 @@ export class SessionPool {
     const left = (this.#users.get(session) ?? 1) - 1;
     if (left > 0) {
       this.#users.set(session, left);
+      this.#closeIfStuck(session);
       return;
     }
     this.#users.delete(session);
@@ -102,11 +106,16 @@ export class SessionPool {
     await session.close();
   }
 
-  /** A user of `session` can never withdraw. When that goes for all of its users, only its end removes their entries. */
-  stuck(session: SharedSession): void {
-    const stuck = (this.#stuck.get(session) ?? 0) + 1;
-    this.#stuck.set(session, stuck);
-    if (stuck >= (this.#users.get(session) ?? 0)) void session.close();
+  /** A user of `session` cannot withdraw, or can again. When all of its users cannot, only its end removes their entries. */
+  stuck(session: SharedSession, isStuck: boolean): void {
+    this.#stuck.set(session, (this.#stuck.get(session) ?? 0) + (isStuck ? 1 : -1));
+    this.#closeIfStuck(session);
+  }
+
+  #closeIfStuck(session: SharedSession): void {
+    if ((this.#stuck.get(session) ?? 0) < (this.#users.get(session) ?? 1)) return;
+    this.#forget(session);
+    void session.close();
   }
 
   #use(session: SharedSession): SharedSession {
@@ -122,15 +131,15 @@ export class SessionPool {
     const opening = new AbortController();
     this.#opening = opening;
     try {
-      while (this.#waiters.size > 0) {
+      while (this.#waiters.size > 0 && !opening.signal.aborted) {
         try {
           if (this.#pause) await sleep(this.#clock, this.#backoff.next(), opening.signal);
           this.#pause = false;
-          const session = await this.#store.open({ clock: this.#clock }, opening.signal);
-          this.#install(new SharedSession(session, this.#clock));
+          const session = new SharedSession(await this.#store.open({ clock: this.#clock }, opening.signal), this.#clock);
+          if (opening.signal.aborted) return void session.close();
+          this.#install(session);
         } catch (error) {
-          if (opening.signal.aborted) break;
-          await this.#failed(error, opening.signal);
+          if (!opening.signal.aborted) await this.#failed(error, opening.signal);
         }
       }
     } catch {
@@ -152,7 +161,9 @@ export class SessionPool {
     session.closing.addEventListener(
       "abort",
       () => {
-        this.#forget(session);
+        // One that was closed on purpose is no reason to wait.
+        if (this.#current !== session) return;
+        this.#current = null;
         this.#pause = true;
         if (this.#clock.mono() - opened >= session.timing.ttl) this.#backoff.reset();
       },
@@ -162,7 +173,8 @@ export class SessionPool {
   }
 
   async #failed(error: unknown, signal: AbortSignal): Promise<void> {
-    const lasting = !(error instanceof StoreError && error.transient);
+    // A session that ends while it is being opened is not the one that is opened next.
+    const lasting = !(error instanceof StoreError && (error.transient || error.code === "session-ended"));
     const wait = this.#backoff.next();
     for (const waiter of [...this.#waiters]) {
       if (lasting || waiter.options.once) waiter.reject(error);

@@ -81,16 +81,20 @@ export class SharedSession {
 
   /** One attempt, bounded by half of what is left; ends when the session closes. */
   attempt<T>(what: string, signal: AbortSignal | null, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    // After a pause a promise chain, or a timer of somebody else, may get here before the session's own timer.
+    this.#pastDeadline();
     return this.#heardBy(this.#campaigns.run(what, this.#patience(), signal, call));
   }
 
   /** A wait of any length; ends when the session closes. */
   wait<T>(signal: AbortSignal | null, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    this.#pastDeadline();
     return this.#campaigns.run("wait", Number.POSITIVE_INFINITY, signal, call);
   }
 
   /** One attempt that only the end of the session ends: for withdrawals. */
   farewell<T>(what: string, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    this.#pastDeadline();
     return this.#heardBy(this.#farewells.run(what, this.#patience(), null, call));
   }
 
@@ -150,13 +154,11 @@ export class SharedSession {
   /** Ends the session at the store; for when nobody uses it any more. */
   async close(): Promise<void> {
     if (this.#over) return;
-    try {
-      await this.farewell("close", (signal) => this.session.close(signal));
-    } catch {
-      // The store ends it by its timeout; nothing of ours is left on it.
-    } finally {
-      this.#finish("session-ended", new StoreError("session-ended", "the session was closed"));
-    }
+    const closed = new StoreError("session-ended", "the session was closed");
+    this.#close(closed);
+    // If it fails, the store ends it by its timeout; nothing of ours is left on it.
+    await this.farewell("close", (signal) => this.session.close(signal)).catch(() => {});
+    this.#finish("session-ended", closed);
   }
 
   async #prove(): Promise<void> {

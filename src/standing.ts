@@ -98,13 +98,17 @@ export async function guardSeat(standing: Standing, reign: Reign): Promise<void>
   }
 }
 
-/** Withdraws, however often it takes, until the store has confirmed it (true) or the session is over (false). */
-export async function leave(standing: Standing, how: "hand-over" | "free", onStuck: (error: StoreError) => void): Promise<boolean> {
+/**
+ * Withdraws, however often it takes, until the store has confirmed it (true) or the session is over (false). `onStuck`
+ * is told of a failure that no further try cures, once; with null, if one did all the same.
+ */
+export async function leave(standing: Standing, how: "hand-over" | "free", onStuck: (error: StoreError | null) => void): Promise<boolean> {
   const { session, contender, retry } = standing;
   retry.reset();
   for (let stuck = false; ; ) {
     try {
       await session.farewell("withdraw", (signal) => contender.withdraw(how, signal));
+      if (stuck) onStuck(null);
       return true;
     } catch (problem) {
       if (session.over) return false;

@@ -1,0 +1,145 @@
+import type { Card, Contender, HeadPlace, OpenRequest, Place, Proof, Session, Store } from "../../../src/store.js";
+
+/** One call of the contract, as a tap sees it. */
+export interface Call {
+  /** Counts from 1. */
+  readonly n: number;
+  readonly name: keyof Session | keyof Contender | "open";
+  /** Id of the session; "" when it opens one. */
+  readonly session: string;
+  readonly election: string;
+  readonly signal: AbortSignal;
+}
+
+/** Runs a call, or something else in its place. */
+export type Around = <T>(call: Call, pass: () => Promise<T>) => Promise<T>;
+
+/** Every call of one store value passes here: recorded, and changed as a test wants it. */
+export class TappedStore implements Store {
+  readonly name = "tapped";
+  readonly calls: Call[] = [];
+  /** How many calls have been answered, in either way. */
+  answered = 0;
+  around: Around = (_, pass) => pass();
+  readonly #inner: Store;
+
+  constructor(inner: Store) {
+    this.#inner = inner;
+  }
+
+  async open(request: OpenRequest, signal: AbortSignal): Promise<Session> {
+    const session = await this.run("open", "", "", signal, () => this.#inner.open(request, signal));
+    return new TappedSession(this, session);
+  }
+
+  /** Names of the calls so far, of one session or of all. */
+  names(session?: string): string[] {
+    return this.calls.filter((call) => session === undefined || call.session === session).map(({ name }) => name);
+  }
+
+  count(name: Call["name"]): number {
+    return this.calls.filter((call) => call.name === name).length;
+  }
+
+  async run<T>(name: Call["name"], session: string, election: string, signal: AbortSignal, pass: () => Promise<T>): Promise<T> {
+    const call: Call = { n: this.calls.length + 1, name, session, election, signal };
+    this.calls.push(call);
+    try {
+      return await this.around(call, pass);
+    } finally {
+      this.answered++;
+    }
+  }
+}
+
+class TappedSession implements Session {
+  readonly #tap: TappedStore;
+  readonly #inner: Session;
+
+  constructor(tap: TappedStore, inner: Session) {
+    this.#tap = tap;
+    this.#inner = inner;
+  }
+
+  get id() {
+    return this.#inner.id;
+  }
+  get ttl() {
+    return this.#inner.ttl;
+  }
+  get gap() {
+    return this.#inner.gap;
+  }
+  get ended() {
+    return this.#inner.ended;
+  }
+
+  prove(signal: AbortSignal): Promise<Proof> {
+    return this.#run("prove", "", signal, () => this.#inner.prove(signal));
+  }
+
+  touch(signal: AbortSignal): Promise<void> {
+    return this.#run("touch", "", signal, () => this.#inner.touch(signal));
+  }
+
+  contend(election: string, card: Card, replaces: Contender | null): Contender {
+    const inner = this.#inner.contend(election, card, replaces instanceof TappedContender ? replaces.inner : null);
+    return new TappedContender(inner, (name, signal, pass) => this.#run(name, election, signal, pass));
+  }
+
+  leader(election: string, signal: AbortSignal) {
+    return this.#run("leader", election, signal, () => this.#inner.leader(election, signal));
+  }
+
+  queue(election: string, signal: AbortSignal) {
+    return this.#run("queue", election, signal, () => this.#inner.queue(election, signal));
+  }
+
+  changed(election: string, seen: Parameters<Session["changed"]>[1], signal: AbortSignal): Promise<void> {
+    return this.#run("changed", election, signal, () => this.#inner.changed(election, seen, signal));
+  }
+
+  close(signal: AbortSignal): Promise<void> {
+    return this.#run("close", "", signal, () => this.#inner.close(signal));
+  }
+
+  abandon(): void {
+    this.#inner.abandon();
+  }
+
+  #run<T>(name: Call["name"], election: string, signal: AbortSignal, pass: () => Promise<T>): Promise<T> {
+    return this.#tap.run(name, this.id, election, signal, pass);
+  }
+}
+
+class TappedContender implements Contender {
+  readonly inner: Contender;
+  readonly #run: <T>(name: Call["name"], signal: AbortSignal, pass: () => Promise<T>) => Promise<T>;
+
+  constructor(inner: Contender, run: <T>(name: Call["name"], signal: AbortSignal, pass: () => Promise<T>) => Promise<T>) {
+    this.inner = inner;
+    this.#run = run;
+  }
+
+  look(signal: AbortSignal): Promise<Place> {
+    return this.#run("look", signal, () => this.inner.look(signal));
+  }
+  moved(place: Place, signal: AbortSignal): Promise<void> {
+    return this.#run("moved", signal, () => this.inner.moved(place, signal));
+  }
+  claim(place: HeadPlace, signal: AbortSignal) {
+    return this.#run("claim", signal, () => this.inner.claim(place, signal));
+  }
+  unseated(signal: AbortSignal): Promise<void> {
+    return this.#run("unseated", signal, () => this.inner.unseated(signal));
+  }
+  prepare(signal: AbortSignal): Promise<void> {
+    return this.#run("prepare", signal, () => this.inner.prepare(signal));
+  }
+  withdraw(how: "hand-over" | "free", signal: AbortSignal): Promise<void> {
+    return this.#run("withdraw", signal, () => this.inner.withdraw(how, signal));
+  }
+}
+
+/** Never settles, whatever its signal says: a store that forgets an abort. */
+export const swallow = <T>(): Promise<T> => new Promise<T>(() => {});
