@@ -97,8 +97,8 @@ class Client implements ZooKeeperClient {
   }
 
   async close(signal: AbortSignal): Promise<void> {
-    const closing = (this.#closing ??= new StoreError("session-ended", "the session was closed here"));
-    this.#failPending(closing);
+    const closing = this.#closing ?? new StoreError("session-ended", "the session was closed here");
+    if (this.#closing === undefined) this.#failPending((this.#closing = closing));
     try {
       while (!this.ended.aborted && !(await this.#closeOnce(signal)));
     } finally {
@@ -113,6 +113,7 @@ class Client implements ZooKeeperClient {
 
   /** Whether the server has closed the session; a broken connection makes that doubtful, and it is asked again on the next. */
   async #closeOnce(signal: AbortSignal): Promise<boolean> {
+    signal.throwIfAborted();
     try {
       await this.#send(this.#codec.closeSession(), signal);
       return true;
