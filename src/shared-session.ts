@@ -59,7 +59,10 @@ export class SharedSession {
     this.#farewells = new Attempts(clock);
     this.#heard = instant(clock);
     this.#prover = new Prover(clock, this.timing.interval, {
-      leading: () => this.#live.size > 0,
+      leading: () => {
+        this.check();
+        return this.#live.size > 0;
+      },
       send: (kind) => (kind === "proof" ? this.prove() : this.attempt("touch", null, (signal) => session.touch(signal))),
       overdue: () => this.#overdue(),
     });
@@ -163,8 +166,9 @@ export class SharedSession {
 
   async #prove(): Promise<void> {
     const { vouchedAt } = await this.attempt("proof", null, (signal) => this.session.prove(signal));
-    // A reply that comes after the deadline revives nothing.
-    if (this.#over || this.#pastDeadline()) return;
+    // A reply that comes after the deadline revives nothing, one that comes in the reserve does not open admission again.
+    this.check();
+    if (this.#closing.signal.aborted) return;
     this.deadline.extend(vouchedAt, this.timing.ttl - this.timing.margin);
     this.#prover.answered();
     if (!this.#suspect) return;
@@ -173,7 +177,6 @@ export class SharedSession {
   }
 
   #overdue(): void {
-    this.check();
     if (this.#suspect || this.#live.size === 0) return;
     this.#suspect = true;
     for (const seat of [...this.#live]) seat.suspect();
