@@ -1,8 +1,8 @@
 import type { Instant } from "../../src/clock.js";
 import type { StoreError } from "../../src/errors.js";
 import { onAbort } from "./zookeeper-client-abort.js";
-import type { ProofRecord } from "./zookeeper-proofs.js";
 import type { Watches } from "./zookeeper-client-watches.js";
+import type { ProofRecord } from "./zookeeper-proofs.js";
 
 /** What a request may use of the connection that it goes out on. */
 export interface Connection {

@@ -63,7 +63,9 @@ export class Codec {
 
   exists(path: string): Exchange<ZooKeeperStat | null> {
     const what = `look up ${path}`;
-    const exchange = this.#exchange("EXISTS", what, this.#record("ExistsRequest", path, false), (reply) => readStat((reply as { stat: JuteStat }).stat));
+    const exchange = this.#exchange("EXISTS", what, this.#record("ExistsRequest", path, false), (reply) =>
+      readStat((reply as { stat: JuteStat }).stat),
+    );
     return { ...exchange, read: (error, payload, connection) => (error === NONODE ? null : exchange.read(error, payload, connection)) };
   }
 
@@ -97,8 +99,7 @@ export class Codec {
     return this.#exchange("MULTI", what, payload, (reply) => {
       const results = readResults(reply);
       const index = results.findIndex(({ err }) => err !== 0);
-      const failed = operations[index];
-      if (failed !== undefined) refuse(results[index]!.err, `${what}: ${failed.op} ${failed.path}`, index);
+      refuse(results[index]?.err ?? 0, `${what}: ${operations[index]?.op} ${operations[index]?.path}`, index);
       return results.map(({ path, stat }) => path ?? (stat === undefined ? null : readStat(stat)));
     });
   }
@@ -120,7 +121,13 @@ export class Codec {
     const { path } = operation;
     switch (operation.op) {
       case "create":
-        return { type: CREATE, path, data: operation.data, acls: this.#acl.map((acl) => ({ toRecord: () => acl })), mode: MODES[operation.mode] };
+        return {
+          type: CREATE,
+          path,
+          data: operation.data,
+          acls: this.#acl.map((acl) => ({ toRecord: () => acl })),
+          mode: MODES[operation.mode],
+        };
       case "setData":
         return { type: SET_DATA, path, data: operation.data, version: operation.version };
       case "delete":
@@ -149,7 +156,8 @@ export class Codec {
     if (this.#chroot !== "") payload?.setChrootPath(this.#chroot);
     const header = new this.#jute.protocol.RequestHeader(0, this.#jute.OP_CODES[op]);
     const frame = new this.#jute.Request(header, payload).toBuffer();
-    if (frame.length - 4 > LARGEST_REQUEST) throw new StoreError("too-large", `${what}: ${frame.length} bytes, more than a server takes by default`);
+    if (frame.length - 4 > LARGEST_REQUEST)
+      throw new StoreError("too-large", `${what}: ${frame.length} bytes, more than a server takes by default`);
     return frame;
   }
 }

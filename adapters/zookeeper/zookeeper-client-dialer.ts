@@ -1,7 +1,8 @@
 import { type Clock, sleep } from "../../src/clock.js";
 import { StoreError } from "../../src/errors.js";
 import { endsSession } from "./zookeeper-client-call.js";
-import { Link, type Resume } from "./zookeeper-client-link.js";
+import { Link } from "./zookeeper-client-link.js";
+import type { Resume } from "./zookeeper-client-manager.js";
 import type { NodeZooKeeperClient } from "./zookeeper-client-package.js";
 import type { ClientOptions } from "./zookeeper-wire.js";
 

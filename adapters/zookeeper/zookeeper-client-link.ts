@@ -1,23 +1,14 @@
 import { type Clock, type Instant, instant } from "../../src/clock.js";
 import { StoreError } from "../../src/errors.js";
 import type { Call, Connection } from "./zookeeper-client-call.js";
+import { manage, type Resume } from "./zookeeper-client-manager.js";
 import { type ConnectionManager, type NodeZooKeeperClient, STATE } from "./zookeeper-client-package.js";
 import { Pulse } from "./zookeeper-client-pulse.js";
 import { FramedSocket } from "./zookeeper-client-socket.js";
 import { Watches } from "./zookeeper-client-watches.js";
-import { ProofRecord } from "./zookeeper-proofs.js";
 import { ZooKeeperError } from "./zookeeper-error.js";
+import { ProofRecord } from "./zookeeper-proofs.js";
 import type { ClientOptions } from "./zookeeper-wire.js";
-
-/** An open session, to be taken along to another connection. */
-export interface Resume {
-  readonly id: Buffer;
-  readonly password: Buffer;
-  /** Milliseconds, as granted at first. */
-  readonly timeout: number;
-  /** The newest state of the store that was seen; a server that lags behind it refuses us. */
-  readonly zxid: bigint;
-}
 
 const XID = { notification: -1, ping: -2, auth: -4 } as const;
 const LAST_XID = 0x7fffffff;
@@ -72,7 +63,11 @@ export class Link implements Connection {
     this.#closeFrame = closeFrame;
     this.#zxid = resume?.zxid ?? 0n;
     this.#unansweredAuths = options.auth.length;
-    this.#manager = this.#manage(pkg);
+    this.#manager = manage(pkg, options, resume, {
+      write: (bytes) => this.#socket.write(bytes),
+      notify: (type, path) => this.watches.notify(type, path),
+      destroy: () => this.destroy(this.#broken("replies out of order")),
+    });
     this.#socket = new FramedSocket(server, {
       connected: () => this.#shakeHands(),
       frame: (frame) => (this.#proofs === undefined ? this.#welcomed(frame, pkg) : this.#received(frame)),
@@ -147,22 +142,6 @@ export class Link implements Connection {
     return this.#proofs !== undefined && this.#unansweredAuths === 0;
   }
 
-  #manage(pkg: NodeZooKeeperClient): ConnectionManager {
-    const { id, password } = this.#resume ?? { id: Buffer.alloc(8), password: Buffer.alloc(16) };
-    const sessionTimeout = this.#resume?.timeout ?? this.#options.sessionTimeout;
-    const manager = new pkg.ConnectionManager("unused", { sessionTimeout, sessionId: id, sessionPassword: password, spinDelay: 0 }, () => {});
-    manager.zxid.writeBigInt64BE(this.#zxid);
-    manager.watcherManager = { isEmpty: () => true, emit: ({ type, path }) => this.watches.notify(type, path) };
-    manager.socket = {
-      write: (bytes) => this.#socket.write(bytes),
-      setTimeout: () => {},
-      destroy: () => this.destroy(this.#broken("replies out of order")),
-    };
-    manager.chrootPath = this.#options.chroot;
-    for (const { scheme, credentials } of this.#options.auth) manager.addAuthInfo(scheme, Buffer.from(credentials));
-    return manager;
-  }
-
   #shakeHands(): void {
     this.#handshakeAt = instant(this.#clock);
     this.#manager.state = STATE.CONNECTING;
@@ -172,7 +151,8 @@ export class Link implements Connection {
   #welcomed(frame: Buffer, pkg: NodeZooKeeperClient): void {
     this.#manager.onSocketData(frame);
     const { state, sessionTimeout } = this.#manager;
-    if (state === STATE.SESSION_EXPIRED) return this.destroy(new ZooKeeperError("SESSIONEXPIRED", `${this.server}: the session has expired`));
+    if (state === STATE.SESSION_EXPIRED)
+      return this.destroy(new ZooKeeperError("SESSIONEXPIRED", `${this.server}: the session has expired`));
     if (frame[READ_ONLY] === 1) return this.destroy(this.#broken("serves only reads, for want of a quorum"));
     if (this.#resume !== null && sessionTimeout < this.#resume.timeout) {
       const text = `${this.server} grants ${sessionTimeout} ms to a session that had ${this.#resume.timeout}: no proof holds any more`;
@@ -180,11 +160,15 @@ export class Link implements Connection {
     }
     this.#proofs = new ProofRecord(this.#handshakeAt as Instant, sessionTimeout);
     const silence = this.#options.readTimeout ?? (sessionTimeout * 2) / 3;
-    this.#pulse = new Pulse(this.#clock, { ping: sessionTimeout / 3, silence }, {
-      sendPing: () => this.#sendPing(pkg),
-      giveUp: () => this.destroy(this.#broken(`no answer within ${Math.round(silence)} ms`)),
-      waiting: () => this.#manager.pendingQueue.length + this.#unansweredPings + this.#unansweredAuths > 0,
-    });
+    this.#pulse = new Pulse(
+      this.#clock,
+      { ping: sessionTimeout / 3, silence },
+      {
+        sendPing: () => this.#sendPing(pkg),
+        giveUp: () => this.destroy(this.#broken(`no answer within ${Math.round(silence)} ms`)),
+        waiting: () => this.#manager.pendingQueue.length + this.#unansweredPings + this.#unansweredAuths > 0,
+      },
+    );
     if (this.#served) this.#setReady();
   }
 
@@ -194,7 +178,7 @@ export class Link implements Connection {
     this.#error = frame.readInt32BE(16);
     if (xid === XID.ping) this.#unansweredPings--;
     if (xid === XID.auth) return this.#authenticated();
-    if (xid >= 0 || xid === XID.notification) this.#zxid = zxid > this.#zxid ? zxid : this.#zxid;
+    if ((xid >= 0 || xid === XID.notification) && zxid > this.#zxid) this.#zxid = zxid;
     // The package throws on a number that it does not know; ours is read from #error.
     if (this.#error !== 0) frame.writeInt32BE(-1, 16);
     this.#manager.onSocketData(frame);

@@ -35,7 +35,10 @@ describe("a dead link", () => {
     const port = Number(server.split(":")[1]);
     const proxies = [await startProxy(port), await startProxy(port)] as const;
     onTestFinished(async () => void (await Promise.all(proxies.map((proxy) => proxy.dispose()))));
-    const zk = await open(proxies.map(({ address }) => address), { sessionTimeout: 3000 });
+    const zk = await open(
+      proxies.map(({ address }) => address),
+      { sessionTimeout: 3000 },
+    );
     const path = await zk.create(`/${fresh("link")}`, text(""), "ephemeral", soon());
     const used = proxies.find(({ connections }) => connections > 0) as FaultProxy;
     const watch = zk.watch("children", path, soon());

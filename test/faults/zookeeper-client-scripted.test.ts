@@ -93,7 +93,9 @@ describe("answers of the server", () => {
   });
 
   it("inside a transaction, that the package does not know, reject it", async () => {
-    const server = await startScripted({ answer: ({ xid, opcode }) => reply(xid, 0, opcode === "multi" ? failures(0, -125, -2) : undefined) });
+    const server = await startScripted({
+      answer: ({ xid, opcode }) => reply(xid, 0, opcode === "multi" ? failures(0, -125, -2) : undefined),
+    });
     const zk = await open(server.address);
     const operation = { op: "check", path: "/", version: 1 } as const;
     expect(await rejection(zk.multi([operation, operation, operation], soon()))).toMatchObject({ zk: "QUOTAEXCEEDED", index: 1 });
@@ -191,7 +193,9 @@ describe("taking the session to another connection", () => {
   });
 
   it("ends it when the credentials are refused there", async () => {
-    const server = await startScripted({ answer: ({ xid, opcode }, connection) => (opcode === "auth" ? reply(-4, connection === 0 ? 0 : -115) : reply(xid)) });
+    const server = await startScripted({
+      answer: ({ xid, opcode }, connection) => (opcode === "auth" ? reply(-4, connection === 0 ? 0 : -115) : reply(xid)),
+    });
     const zk = await open(server.address, { auth: [{ scheme: "digest", credentials: "a:b" }] });
     server.sockets[0]?.destroy();
     await until(() => zk.ended.aborted, { what: "the session is over" });
@@ -200,7 +204,13 @@ describe("taking the session to another connection", () => {
   });
 
   it("goes on with servers that hang up without a word, at a measured pace, until it is given up", async () => {
-    const server = await startScripted({ welcome: (connection) => (connection === 0 ? welcome() : (server.sockets[connection]?.destroy(), null)) });
+    const server = await startScripted({
+      welcome: (connection) => {
+        if (connection === 0) return welcome();
+        server.sockets[connection]?.destroy();
+        return null;
+      },
+    });
     const zk = await open(server.address);
     server.sockets[0]?.destroy();
     await until(() => server.sockets.length > 4, { what: "several attempts" });

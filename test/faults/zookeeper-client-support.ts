@@ -15,7 +15,11 @@ export function clientOptions(servers: readonly string[], options: Partial<Clien
 }
 
 /** A session that is given up when the test has ended. */
-export async function open(servers: string | readonly string[], options: Partial<ClientOptions> = {}, clock: Clock = systemClock): Promise<ZooKeeperClient> {
+export async function open(
+  servers: string | readonly string[],
+  options: Partial<ClientOptions> = {},
+  clock: Clock = systemClock,
+): Promise<ZooKeeperClient> {
   const client = await connectZooKeeper(clientOptions([servers].flat(), options), clock, soon());
   onTestFinished(() => client.destroy());
   return client;

@@ -1,6 +1,6 @@
 import { describe, expect, inject, it } from "vitest";
-import { Codec } from "../../adapters/zookeeper/zookeeper-client-codec.js";
 import { Call } from "../../adapters/zookeeper/zookeeper-client-call.js";
+import { Codec } from "../../adapters/zookeeper/zookeeper-client-codec.js";
 import { Dialer } from "../../adapters/zookeeper/zookeeper-client-dialer.js";
 import { loadNodeZooKeeperClient } from "../../adapters/zookeeper/zookeeper-client-package.js";
 import type { ZooKeeperClient } from "../../adapters/zookeeper/zookeeper-wire.js";
@@ -8,7 +8,7 @@ import { systemClock } from "../../src/clock.js";
 import { StoreError } from "../../src/errors.js";
 import { fresh } from "../support/names.js";
 import { connectRaw } from "../support/raw-session.js";
-import { clientOptions, OPEN_TO_ALL, open, rejection, settled, soon, warnings, watchForStrayErrors } from "./zookeeper-client-support.js";
+import { clientOptions, OPEN_TO_ALL, open, rejection, soon, warnings, watchForStrayErrors } from "./zookeeper-client-support.js";
 
 const server = inject("zookeeper");
 const text = (value: string) => Buffer.from(value);
@@ -49,10 +49,14 @@ describe("requests", () => {
     ["NONODE", "rejected", (zk: ZooKeeperClient, root: string) => zk.getData(`${root}/none`, soon())],
     ["NODEEXISTS", "rejected", (zk: ZooKeeperClient, root: string) => zk.create(root, text(""), "persistent", soon())],
     ["BADVERSION", "rejected", (zk: ZooKeeperClient, root: string) => zk.setData(root, text(""), 7, soon())],
-    ["NOTEMPTY", "rejected", async (zk: ZooKeeperClient, root: string) => {
-      await zk.create(`${root}/child`, text(""), "persistent", soon());
-      await zk.delete(root, -1, soon());
-    }],
+    [
+      "NOTEMPTY",
+      "rejected",
+      async (zk: ZooKeeperClient, root: string) => {
+        await zk.create(`${root}/child`, text(""), "persistent", soon());
+        await zk.delete(root, -1, soon());
+      },
+    ],
     ["BADARGUMENTS", "rejected", (zk: ZooKeeperClient, root: string) => zk.create(`${root}/..`, text(""), "persistent", soon())],
   ] as const)("say why they were refused: %s", async (name, code, attempt) => {
     const { zk, root } = await withRoot();
@@ -156,68 +160,6 @@ describe("transactions", () => {
   });
 });
 
-describe("watches", () => {
-  type Change = (zk: ZooKeeperClient, path: string) => Promise<unknown>;
-  const add: Change = (zk, path) => zk.create(`${path}/c`, text(""), "persistent", soon());
-  const write: Change = (zk, path) => zk.setData(path, text("!"), -1, soon());
-  const remove: Change = (zk, path) => zk.delete(path, -1, soon());
-  it.each([
-    ["children", "create a child", add],
-    ["children", "delete the node", remove],
-    ["data", "write", write],
-    ["data", "delete the node", remove],
-    ["exists", "write", write],
-    ["exists", "delete the node", remove],
-  ] as const)("on %s fire: %s", async (kind, _what, change) => {
-    const { zk, root } = await withRoot();
-    const watch = zk.watch(kind, root, soon());
-    await watch.armed;
-    expect(await settled(watch.fired)).toBe(false);
-    await change(await open(server), root);
-    await watch.fired;
-  });
-
-  it("for what does not exist yet fire when it comes", async () => {
-    const { zk, root } = await withRoot();
-    const watch = zk.watch("exists", `${root}/later`, soon());
-    await watch.armed;
-    await zk.create(`${root}/later`, text(""), "persistent", soon());
-    await watch.fired;
-  });
-
-  it("on children are not used up by a write", async () => {
-    const { zk, root } = await withRoot();
-    const watch = zk.watch("children", root, soon());
-    await watch.armed;
-    await zk.setData(root, text("!"), -1, soon());
-    expect(await settled(watch.fired)).toBe(false);
-    await zk.create(`${root}/c`, text(""), "persistent", soon());
-    await watch.fired;
-  });
-
-  it.each(["children", "data"] as const)("on %s of what does not exist reject and leave nothing", async (kind) => {
-    const { zk, root } = await withRoot();
-    const watch = zk.watch(kind, `${root}/none`, soon());
-    expect(await rejection(watch.armed)).toMatchObject({ zk: "NONODE" });
-    await zk.create(`${root}/none`, text(""), "persistent", soon());
-    await zk.setData(`${root}/none`, text("!"), -1, soon());
-    await zk.delete(`${root}/none`, -1, soon());
-    expect(await settled(watch.fired)).toBe(false);
-  });
-
-  it("that were let go of, before or after they were armed, do not fire", async () => {
-    const { zk, root } = await withRoot();
-    const [before, after, kept] = [zk.watch("data", root, soon()), zk.watch("data", root, soon()), zk.watch("data", root, soon())];
-    before.release();
-    await Promise.all([before.armed, after.armed, kept.armed]);
-    after.release();
-    await zk.setData(root, text("!"), -1, soon());
-    await kept.fired;
-    expect(await settled(before.fired)).toBe(false);
-    expect(await settled(after.fired)).toBe(false);
-  });
-});
-
 describe("proofs", () => {
   it("vouch for the handshake at first, later for what was answered the gap before", async () => {
     const before = systemClock.mono();
@@ -239,68 +181,5 @@ describe("proofs", () => {
     const before = (await zk.setData(root, text("1"), -1, soon())).mzxid;
     await zk.prove(`${root}/none`, 100, soon());
     expect((await zk.setData(root, text("2"), -1, soon())).mzxid).toBe(before + 2n);
-  });
-});
-
-describe("a chroot", () => {
-  it("is put before every path, and taken off every answer", async () => {
-    const outside = await open(server);
-    const chroot = `/${fresh("chroot")}`;
-    const zk = await open(server, { chroot });
-    expect(await rejection(zk.getChildren("/", soon()))).toMatchObject({ zk: "NONODE" });
-    expect(await zk.create("/", text("top"), "persistent", soon())).toBe("/");
-    expect((await outside.getData(chroot, soon())).data.toString()).toBe("top");
-    const watch = zk.watch("children", "/", soon());
-    const missing = zk.watch("exists", "/a-0000000000", soon());
-    await Promise.all([watch.armed, missing.armed]);
-    expect(await zk.create("/a-", text(""), "ephemeral-sequential", soon())).toBe("/a-0000000000");
-    await Promise.all([watch.fired, missing.fired]);
-    const results = await zk.multi(
-      [
-        { op: "create", path: "/b-", data: text(""), mode: "ephemeral-sequential" },
-        { op: "setData", path: "/", data: text("new"), version: 0 },
-        { op: "check", path: "/a-0000000000", version: 0 },
-        { op: "delete", path: "/a-0000000000", version: 0 },
-      ],
-      soon(),
-    );
-    expect(results).toMatchObject(["/b-0000000001", { version: 1 }, null, null]);
-    await zk.sync("/", soon());
-    await zk.prove("/", 100, soon());
-    expect((await outside.getChildren(chroot, soon())).children).toEqual(["b-0000000001"]);
-    expect((await zk.getChildren("/", soon())).children).toEqual(["b-0000000001"]);
-  });
-});
-
-describe("credentials and ACLs", () => {
-  it("keep others out, and let their owner in", async () => {
-    const acl = [{ permissions: "cdrwa", scheme: "auth", id: "" }];
-    const owner = await open(server, { auth: [{ scheme: "digest", credentials: "ann:secret" }], acl });
-    const path = await owner.create(`/${fresh("acl")}`, text("x"), "persistent", soon());
-    expect((await owner.getData(path, soon())).data.toString()).toBe("x");
-    const other = await open(server, { auth: [{ scheme: "digest", credentials: "bob:secret" }] });
-    expect(await rejection(other.getData(path, soon()))).toMatchObject({ zk: "NOAUTH", code: "auth", transient: false });
-    expect(other.ended.aborted).toBe(false);
-    await owner.delete(path, -1, soon());
-  });
-
-  it("give each permission by its letter", async () => {
-    const zk = await open(server, { acl: [{ permissions: "cr", scheme: "world", id: "anyone" }] });
-    const path = await zk.create(`/${fresh("acl")}`, text("x"), "persistent", soon());
-    await zk.getData(path, soon());
-    await zk.create(`${path}/child`, text(""), "ephemeral", soon());
-    expect(await rejection(zk.setData(path, text(""), -1, soon()))).toMatchObject({ zk: "NOAUTH" });
-    expect(await rejection(zk.delete(`${path}/child`, -1, soon()))).toMatchObject({ zk: "NOAUTH" });
-  });
-
-  it("that no server can hold are refused", async () => {
-    const zk = await open(server, { acl: [{ permissions: "r", scheme: "auth", id: "" }] });
-    expect(await rejection(zk.create(`/${fresh("acl")}`, text(""), "persistent", soon()))).toMatchObject({ zk: "INVALIDACL", code: "auth" });
-  });
-
-  it("of a scheme that the server does not know end the attempt to open", async () => {
-    const error = await rejection(open(server, { auth: [{ scheme: "nonsense", credentials: "x" }] }));
-    expect(error).toMatchObject({ code: "auth", transient: false });
-    expect(String(error)).toContain("nonsense");
   });
 });

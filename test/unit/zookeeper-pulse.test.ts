@@ -15,17 +15,21 @@ function link(silence = 2000) {
     owed++;
     pulse.sent();
   };
-  const pulse: Pulse = new Pulse(clock, { ping: PING, silence }, {
-    sendPing: () => {
-      note("ping");
-      send();
+  const pulse: Pulse = new Pulse(
+    clock,
+    { ping: PING, silence },
+    {
+      sendPing: () => {
+        note("ping");
+        send();
+      },
+      giveUp: () => {
+        note("dead");
+        pulse.stop();
+      },
+      waiting: () => owed > 0,
     },
-    giveUp: () => {
-      note("dead");
-      pulse.stop();
-    },
-    waiting: () => owed > 0,
-  });
+  );
   const answer = () => {
     owed--;
     pulse.heard();
