@@ -91,8 +91,8 @@ Signals: TERM and INT go on to the command, which has --drain to end; then it is
 with the command's status (128+n when none was running). A second one kills it at once. HUP, QUIT, USR1 and USR2 go on to
 the command; they are ignored while none is running.
 
-A separate keeper process kills the command when tenure itself is killed or stopped. Not covered: both killed at the same
-moment, and children of the command that call setsid.`;
+A separate keeper process kills the command when tenure itself is killed, and at the deadline when it is stopped (as by Ctrl-Z).
+Not covered: both killed at the same moment, and children of the command that call setsid.`;
 
 const ENVIRONMENT_HELP = `Environment:
   TENURE_STORE, TENURE_ELECTION  defaults of --store and --election

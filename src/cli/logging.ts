@@ -37,9 +37,9 @@ async function forPeople(): Promise<(line: string) => string> {
   return prettyFactory({
     colorize: useColour(STDERR),
     translateTime: "SYS:HH:MM:ss.l",
-    // The message says it already.
-    ignore: "pid,hostname,err",
-    singleLine: true,
+    // The message says it all.
+    hideObject: true,
+    ignore: "pid,hostname",
   });
 }
 

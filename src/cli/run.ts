@@ -60,9 +60,12 @@ class Runner {
   #stand: Stand | null = null;
   #give: (code: number) => void = () => {};
   #first = true;
+  /** One id for all candidacies of this process. */
+  #id: string | undefined;
 
   constructor(options: RunOptions, clock: Clock) {
     this.#options = options;
+    this.#id = options.id;
     this.#clock = clock;
     this.#backoff = new Backoff(clock, RESTART_BASE, RESTART_CAP);
   }
@@ -85,7 +88,7 @@ class Runner {
       const outcome = await this.#once();
       const code = this.#exitCode(outcome);
       if (code !== null) return code;
-      if (outcome.kind === "ended" && outcome.lasted >= RESTART_RESET) this.#backoff.reset();
+      if ("lasted" in outcome && outcome.lasted >= RESTART_RESET) this.#backoff.reset();
       const wait = RESTART_LEAST + this.#backoff.next();
       this.#options.logger.info({ wait }, `standing again in ${(wait / 1000).toFixed(1)} s`);
       await sleep(this.#clock, wait, this.#stop.signal).catch(() => {});
@@ -96,8 +99,9 @@ class Runner {
   async #once(): Promise<Outcome> {
     const { timeout, try: once, ...rest } = this.#options;
     const limit = once ? TRY_TIMEOUT : timeout;
-    this.#stand = new Stand({ ...rest, clock: this.#clock, once: once && this.#first, timeout: this.#first ? limit : null });
+    this.#stand = new Stand({ ...rest, id: this.#id, clock: this.#clock, once: once && this.#first, timeout: this.#first ? limit : null });
     this.#first = false;
+    this.#id = this.#stand.id;
     const outcome = await this.#stand.outcome;
     this.#stand = null;
     return outcome;

@@ -32,14 +32,15 @@ export interface StandOptions {
 
 /**
  * How a candidacy ended:
- * - `ended`: the command did, by itself
+ * - `ended`: the command did, by itself, `lasted` ms after the election
  * - `stopped`: a signal asked for it; `status` is the command's, null when none was running
  * - `again`: the keeper died or could not be started
  */
 export type Outcome =
   | { readonly kind: "ended"; readonly status: number; readonly lasted: number }
+  | { readonly kind: "again"; readonly lasted: number }
   | { readonly kind: "stopped"; readonly signal: NodeJS.Signals; readonly status: number | null }
-  | { readonly kind: "not-elected" | "term-lost" | "again" }
+  | { readonly kind: "not-elected" | "term-lost" }
   | { readonly kind: "unreachable" | "failed"; readonly error: Error };
 
 /** One candidacy: stands until the command has ended by itself, the seat is handed on, and nothing is left at the store. */
@@ -77,6 +78,10 @@ export class Stand {
     if (options.timeout !== null) this.#timer = clock.after(options.timeout, () => this.#tooLate());
     logger.info({ election, candidate: this.#elector.id, store: store.name }, `standing for ${election} as ${this.#elector.id} on ${store.name}`);
     this.#elector.start();
+  }
+
+  get id(): string {
+    return this.#elector.id;
   }
 
   /** Tells the command to end, hands over and withdraws. */
@@ -123,25 +128,38 @@ export class Stand {
   }
 
   async #lead(term: Term): Promise<void> {
-    const { clock, logger, drain, command, election } = this.#options;
     this.#timer?.cancel();
     if (this.#decided) return;
+    const { clock, logger, election } = this.#options;
     logger.info({ election, number: term.number, fence: term.token }, `elected: term ${term.number}, fence ${term.token}`);
     const begun = clock.mono();
+    try {
+      const end = await this.#runCommand(term);
+      this.#afterCommand(end, clock.mono() - begun);
+    } catch (error) {
+      // The term must not go on without its command.
+      this.#decide({ kind: "failed", error: error as Error });
+    }
+  }
+
+  async #runCommand(term: Term): Promise<CommandEnd> {
+    const { clock, logger, drain, command, election } = this.#options;
     const file = new StatusFile({ ...pick(term), candidate: this.#elector.id }, logger);
-    const [name, ...args] = command;
-    this.#running = runCommand(term, {
-      command: { file: name, args, env: this.#environment(term, file), noInput: inBackground(), folder: file.folder },
-      drain,
-      clock,
-      logger,
-      title: `tenure run: keeper of ${election}`,
-      onDeadline: (deadline) => file.update(deadline, term.draining.aborted),
-    });
-    const end = await this.#running.ended;
-    this.#running = null;
-    file.remove();
-    this.#afterCommand(end, clock.mono() - begun);
+    try {
+      const [name, ...args] = command;
+      this.#running = runCommand(term, {
+        command: { file: name, args, env: this.#environment(term, file), noInput: inBackground(), folder: file.folder },
+        drain,
+        clock,
+        logger,
+        title: `tenure run: keeper of ${election}`,
+        onDeadline: (deadline) => file.update(deadline, term.draining.aborted),
+      });
+      return await this.#running.ended;
+    } finally {
+      this.#running = null;
+      file.remove();
+    }
   }
 
   #afterCommand(end: CommandEnd, lasted: number): void {
@@ -149,7 +167,7 @@ export class Stand {
     this.#status = end.status;
     logger.info({ election, status: end.status, because: end.because }, `the command has ended${end.status === null ? "" : ` with status ${end.status}`}`);
     if (end.because === "itself") this.#decide({ kind: "ended", status: end.status ?? 0, lasted });
-    else if (end.because !== "told") this.#decide({ kind: exitOnLoss ? "term-lost" : "again" });
+    else if (end.because !== "told") this.#decide(exitOnLoss ? { kind: "term-lost" } : { kind: "again", lasted });
     // A command that was killed just before the deadline may leave a term behind that a late proof has saved.
     else this.#elector.resign();
   }

@@ -1,6 +1,7 @@
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ConfigError } from "../errors.js";
 import type { Logger } from "../logger.js";
 import type { MachineInstant } from "./machine-time.js";
 
@@ -16,9 +17,17 @@ export interface Reign {
 /** A deadline that moved by less, in ms, is the same one, read again. */
 const SAME = 20;
 
+function privateFolder(): string {
+  try {
+    return mkdtempSync(join(tmpdir(), "tenure-"));
+  } catch (error) {
+    throw new ConfigError("TMPDIR", `cannot make a folder for the status file (${(error as Error).message}): name one that can be written to`);
+  }
+}
+
 /** `TENURE_STATUS_FILE`: one JSON object, replaced by rename, in a folder that only this user can enter. */
 export class StatusFile {
-  readonly folder = mkdtempSync(join(tmpdir(), "tenure-"));
+  readonly folder = privateFolder();
   readonly path = join(this.folder, "status.json");
   readonly #reign: Reign;
   readonly #logger: Logger;
@@ -26,6 +35,7 @@ export class StatusFile {
   #wasDraining = false;
   #failed = false;
 
+  /** Throws a ConfigError when its folder cannot be made. */
   constructor(reign: Reign, logger: Logger) {
     this.#reign = reign;
     this.#logger = logger;
@@ -58,7 +68,12 @@ export class StatusFile {
     }
   }
 
+  /** Removes it with its folder. */
   remove(): void {
-    rmSync(this.folder, { recursive: true, force: true });
+    try {
+      rmSync(this.folder, { recursive: true, force: true });
+    } catch (error) {
+      this.#logger.warn({ err: error }, `cannot remove ${this.folder}: ${(error as Error).message}`);
+    }
   }
 }
