@@ -121,7 +121,10 @@ export class Candidacy {
       stop: this.#stop.signal,
       reserve: this.#reserve(session),
       retry: new Backoff(clock, RETRY_BASE, RETRY_CAP),
-      foreign: this.#foreign,
+      heed: (place) => {
+        this.#foreign.heed(place);
+        if (place.kind !== "held") this.#pool.saw(election, place.seen);
+      },
       standby: () => {
         if (this.#state !== "standby") this.#become("standby", () => this.#events.emit("standby", undefined, null));
       },

@@ -62,6 +62,11 @@ export class SessionPool {
     return this.#fences.get(election) ?? 0n;
   }
 
+  /** The store showed `fence` as the last of `election`. */
+  saw(election: string, fence: bigint): void {
+    if (fence > this.highest(election)) this.#fences.set(election, fence);
+  }
+
   /** Takes `fence` as the highest of `election`, also when it is lower than the one before. */
   setHighest(election: string, fence: bigint): void {
     this.#fences.set(election, fence);

@@ -1,7 +1,6 @@
 import type { Backoff } from "./backoff.js";
 import { sleep } from "./clock.js";
 import { StoreError } from "./errors.js";
-import type { ForeignData } from "./foreign-data.js";
 import type { Reign } from "./reign.js";
 import type { SharedSession } from "./shared-session.js";
 import type { Contender, HeldPlace, Place } from "./store.js";
@@ -16,7 +15,8 @@ export interface Standing {
   readonly reserve: number;
   /** Between tries of one step; reset by success. */
   readonly retry: Backoff;
-  readonly foreign: ForeignData;
+  /** Takes note of what a look showed besides the place; throws for what cannot be stood with. */
+  heed(place: Place): void;
   /** The candidate waits behind another. */
   standby(): void;
   /** A step failed and will be tried again. */
@@ -29,7 +29,7 @@ export async function campaign(standing: Standing): Promise<HeldPlace | null> {
   for (;;) {
     try {
       const place = await look(standing);
-      standing.foreign.heed(place);
+      standing.heed(place);
       standing.retry.reset();
       if (place.kind === "held") return place;
       if (place.kind === "gone") return null;
@@ -52,10 +52,15 @@ async function look(standing: Standing): Promise<Place> {
   const { session, contender, stop } = standing;
   const looking = session.attempt("look", stop, (signal) => contender.look(signal));
   // If it fails, entering asks again.
-  const proving = fresh(standing) ? null : session.prove().catch(() => {});
+  const proving = fresh(standing) ? null : prove(standing).catch(() => {});
   const place = await looking;
   if (place.kind === "held" || place.kind === "head") await proving;
   return place;
+}
+
+/** A proof that a stop does not wait for. */
+function prove({ session, stop }: Standing): Promise<void> {
+  return session.wait(stop, () => session.prove());
 }
 
 /** Whether the deadline leaves room for a term: admission is open until the next proof is due. */
@@ -71,7 +76,7 @@ export async function freshen(standing: Standing): Promise<boolean> {
     if (!usable() || fresh(standing)) break;
     try {
       if (wait > 0) await session.wait(stop, (signal) => sleep(session.clock, wait, signal));
-      await session.prove();
+      await prove(standing);
     } catch {
       // Whether the deadline is fresh decides.
     }
@@ -89,7 +94,7 @@ export async function guardSeat(standing: Standing, reign: Reign): Promise<void>
       retry.reset();
       if (place.kind === "held" && place.fence === reign.fence) continue;
       if (place.kind === "gone") reign.end("evicted", undefined);
-      else reign.end(place.kind === "held" && place.fence < reign.fence ? "fence-regressed" : "superseded", undefined);
+      else reign.end(place.seen < reign.fence ? "fence-regressed" : "superseded", undefined);
     } catch (problem) {
       if (reign.over || session.closing.aborted) return;
       if (problem instanceof StoreError) standing.trouble(problem);

@@ -9,6 +9,8 @@ export interface Call {
   readonly session: string;
   readonly election: string;
   readonly signal: AbortSignal;
+  /** How to withdraw. */
+  readonly how?: string;
 }
 
 /** Runs a call, or something else in its place. */
@@ -41,8 +43,8 @@ export class TappedStore implements Store {
     return this.calls.filter((call) => call.name === name).length;
   }
 
-  async run<T>(name: Call["name"], session: string, election: string, signal: AbortSignal, pass: () => Promise<T>): Promise<T> {
-    const call: Call = { n: this.calls.length + 1, name, session, election, signal };
+  async run<T>(name: Call["name"], session: string, election: string, signal: AbortSignal, pass: () => Promise<T>, how = ""): Promise<T> {
+    const call: Call = { n: this.calls.length + 1, name, session, election, signal, how };
     this.calls.push(call);
     try {
       return await this.around(call, pass);
@@ -84,7 +86,7 @@ class TappedSession implements Session {
 
   contend(election: string, card: Card, replaces: Contender | null): Contender {
     const inner = this.#inner.contend(election, card, replaces instanceof TappedContender ? replaces.inner : null);
-    return new TappedContender(inner, (name, signal, pass) => this.#run(name, election, signal, pass));
+    return new TappedContender(inner, (name, signal, pass, how) => this.#run(name, election, signal, pass, how));
   }
 
   leader(election: string, signal: AbortSignal) {
@@ -107,16 +109,18 @@ class TappedSession implements Session {
     this.#inner.abandon();
   }
 
-  #run<T>(name: Call["name"], election: string, signal: AbortSignal, pass: () => Promise<T>): Promise<T> {
-    return this.#tap.run(name, this.id, election, signal, pass);
+  #run<T>(name: Call["name"], election: string, signal: AbortSignal, pass: () => Promise<T>, how?: string): Promise<T> {
+    return this.#tap.run(name, this.id, election, signal, pass, how);
   }
 }
 
+type Run = <T>(name: Call["name"], signal: AbortSignal, pass: () => Promise<T>, how?: string) => Promise<T>;
+
 class TappedContender implements Contender {
   readonly inner: Contender;
-  readonly #run: <T>(name: Call["name"], signal: AbortSignal, pass: () => Promise<T>) => Promise<T>;
+  readonly #run: Run;
 
-  constructor(inner: Contender, run: <T>(name: Call["name"], signal: AbortSignal, pass: () => Promise<T>) => Promise<T>) {
+  constructor(inner: Contender, run: Run) {
     this.inner = inner;
     this.#run = run;
   }
@@ -137,7 +141,7 @@ class TappedContender implements Contender {
     return this.#run("prepare", signal, () => this.inner.prepare(signal));
   }
   withdraw(how: "hand-over" | "free", signal: AbortSignal): Promise<void> {
-    return this.#run("withdraw", signal, () => this.inner.withdraw(how, signal));
+    return this.#run("withdraw", signal, () => this.inner.withdraw(how, signal), how);
   }
 }
 
