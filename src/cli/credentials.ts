@@ -44,7 +44,10 @@ function contents(option: string, file: string): string {
   try {
     return readFileSync(file, "utf8").replace(/\r?\n$/, "");
   } catch (error) {
-    throw new ConfigError(option, `cannot read ${JSON.stringify(file)} (${(error as NodeJS.ErrnoException).code}): name a readable file with scheme:credentials in it`);
+    throw new ConfigError(
+      option,
+      `cannot read ${JSON.stringify(file)} (${(error as NodeJS.ErrnoException).code}): name a readable file with scheme:credentials in it`,
+    );
   }
 }
 

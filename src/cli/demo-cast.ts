@@ -50,13 +50,19 @@ export class Player {
     this.elector = new Elector({ store: client, election: "demo", id: this.name, drain: "1s", clock });
     this.elector.on("standby", () => this.#say("stands by"));
     this.elector.on("elected", (term) => this.#lead(term));
-    this.elector.on("suspect", ({ remaining }) => this.#say(`no answer from the store; leader for ${Math.round(remaining)} ms more at most`));
+    this.elector.on("suspect", ({ remaining }) =>
+      this.#say(`no answer from the store; leader for ${Math.round(remaining)} ms more at most`),
+    );
     this.elector.on("draining", ({ reason }) => {
       if (reason === "yielded") this.#say("still no answer: starts no new work");
     });
     this.elector.on("lost", ({ term, reason }) => {
       this.overAt = clock.mono();
-      this.#say(reason === "deadline" || reason === "overrun" ? `my deadline has passed: term ${term.number} is over, whatever the store thinks` : `term ${term.number} is over (${reason})`);
+      this.#say(
+        reason === "deadline" || reason === "overrun"
+          ? `my deadline has passed: term ${term.number} is over, whatever the store thinks`
+          : `term ${term.number} is over (${reason})`,
+      );
     });
   }
 

@@ -72,7 +72,10 @@ export async function play(clock: Clock, tell: Tell, title: (text: string) => vo
   claim("the leader that was cut off stopped before its successor began", earlier > 0);
   await until(() => ledger.highest === fourth?.elector.term?.fence);
   const accepted = ledger.write(late.fence, late.who);
-  tell("ledger", `${late.who}'s late write arrives with fence ${late.fence}: ${accepted ? "accepted" : `rejected, fence ${ledger.highest} has written already`}`);
+  tell(
+    "ledger",
+    `${late.who}'s late write arrives with fence ${late.fence}: ${accepted ? "accepted" : `rejected, fence ${ledger.highest} has written already`}`,
+  );
   claim("the late write was rejected", fourth !== undefined && !accepted);
   await linger(500);
 
@@ -85,6 +88,9 @@ export async function play(clock: Clock, tell: Tell, title: (text: string) => vo
   title("Everybody stops");
   await Promise.all(players.filter((player) => player !== second).map(({ elector }) => elector.stop()));
   const fences = ledger.lines.map(({ fence }) => fence);
-  claim("the ledger saw the terms in order", fences.length > 0 && fences.every((fence, index) => index === 0 || fence >= (fences[index - 1] ?? 0n)));
+  claim(
+    "the ledger saw the terms in order",
+    fences.length > 0 && fences.every((fence, index) => index === 0 || fence >= (fences[index - 1] ?? 0n)),
+  );
   return claims;
 }

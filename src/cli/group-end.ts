@@ -16,7 +16,10 @@ export async function killGroup(id: number, clock: Clock, logger: Logger): Promi
     sweepSession(id);
     if (!warned && clock.mono() - begun > WARN_AFTER) {
       warned = true;
-      logger.warn({ group: id, processes: sessionMembers(id) }, "processes of the command do not die; the seat is kept until they are gone");
+      logger.warn(
+        { group: id, processes: sessionMembers(id) },
+        "processes of the command do not die; the seat is kept until they are gone",
+      );
     }
     await sleep(clock, pause, NEVER);
   }

@@ -2,6 +2,9 @@
  * The keeper: a small program between `tenure run` and its command, so that neither the death nor the stop of `tenure
  * run` leaves the command running. It leads the process group that the command runs in, so whoever kills the group
  * kills the keeper and the command in one step, and `tenure run` knows the group before anything runs in it.
+ *
+ * It kills the group at the end of the pipe, and KILL_MARGIN before the newest deadline by its own clock; it starts nothing
+ * before it has a deadline that lies ahead (test/cli/run-command.test.ts: "kill -9 of the wrapper …", "SIGSTOP of the wrapper").
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { rmSync } from "node:fs";

@@ -30,7 +30,13 @@ async function run(command: [string, ...string[]], flags: RunFlags): Promise<voi
 async function status(flags: StatusFlags): Promise<void> {
   const { status: look } = await import("./status.js");
   const { store } = await prepare(flags);
-  const { text, code } = await look({ store, election: flags.election, json: flags.json ?? false, timeout: flags.timeout, clock: systemClock });
+  const { text, code } = await look({
+    store,
+    election: flags.election,
+    json: flags.json ?? false,
+    timeout: flags.timeout,
+    clock: systemClock,
+  });
   await new Promise<void>((resolve) => process.stdout.write(text, () => resolve()));
   finish(code);
 }

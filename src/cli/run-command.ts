@@ -3,7 +3,7 @@ import type { Logger } from "../logger.js";
 import { feedDeadlines } from "./deadline-feed.js";
 import { signalStatus } from "./exit-codes.js";
 import { killGroup, onlyLeaderLeft } from "./group-end.js";
-import { type KeeperLink, startKeeper } from "./keeper-link.js";
+import { startKeeper } from "./keeper-link.js";
 import type { CommandLine, FromKeeper } from "./keeper-protocol.js";
 import type { MachineInstant } from "./machine-time.js";
 import { sessionMembers, signalGroup } from "./process-group.js";
@@ -60,7 +60,9 @@ const LEFT_BEHIND = 2000;
 
 /**
  * Runs a command until it ends by itself or the term does. It gets TERM when the term drains, and KILL when `drain` has
- * run out, when KILL_MARGIN is left before the deadline, or when the term is over, whichever comes first.
+ * run out, when KILL_MARGIN is left before the deadline, or when the term is over, whichever comes first. If the keeper dies
+ * it is killed, too. Each of these rules has its case in test/cli/run-command.test.ts ("SIGSTOP of the keeper", "kill -9 of the
+ * keeper", "is killed at once when the term is over", …).
  */
 export function runCommand(term: CommandTerm, options: CommandOptions): RunningCommand {
   return new Supervisor(term, options);
@@ -71,7 +73,6 @@ class Supervisor implements RunningCommand {
   readonly #options: CommandOptions;
   readonly #done = new AbortController();
   #settle: (end: CommandEnd) => void = () => {};
-  #keeper: KeeperLink | null = null;
   #group: number | null = null;
   #started = false;
   #exit: number | null = null;
@@ -125,7 +126,6 @@ class Supervisor implements RunningCommand {
       onDeath: () => this.#onDeath(),
       onGone: (error) => (error ? this.#failed(error) : void this.#onGone()),
     });
-    this.#keeper = keeper;
     this.#group = keeper.group;
     if (keeper.group === null) return;
     const { signal } = this.#done;

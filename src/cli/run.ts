@@ -118,7 +118,10 @@ class Runner {
       case "stopped":
         return outcome.status ?? signalStatus(outcome.signal);
       case "not-elected":
-        logger.error({ election }, `not elected${this.#options.try ? " at once" : " in time"}: another one stands before us (see \`tenure status\`)`);
+        logger.error(
+          { election },
+          `not elected${this.#options.try ? " at once" : " in time"}: another one stands before us (see \`tenure status\`)`,
+        );
         return EXIT.notElected;
       case "term-lost":
         logger.error({ election }, "the term was lost, and --exit-on-loss is given");

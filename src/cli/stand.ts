@@ -76,7 +76,10 @@ export class Stand {
     });
     this.#listen();
     if (options.timeout !== null) this.#timer = clock.after(options.timeout, () => this.#tooLate());
-    logger.info({ election, candidate: this.#elector.id, store: store.name }, `standing for ${election} as ${this.#elector.id} on ${store.name}`);
+    logger.info(
+      { election, candidate: this.#elector.id, store: store.name },
+      `standing for ${election} as ${this.#elector.id} on ${store.name}`,
+    );
     this.#elector.start();
   }
 
@@ -115,7 +118,8 @@ export class Stand {
     });
     this.#elector.on("restored", () => logger.info({ election }, "the store answers again"));
     this.#elector.on("lost", ({ term, reason }) => {
-      if (reason === "stopped" || reason === "resigned") return logger.info({ election, number: term.number }, `term ${term.number} is over`);
+      if (reason === "stopped" || reason === "resigned")
+        return logger.info({ election, number: term.number }, `term ${term.number} is over`);
       logger.warn({ election, number: term.number, reason }, `lost term ${term.number}: ${reason}`);
       if (exitOnLoss) this.#decide({ kind: "term-lost" });
     });
@@ -165,7 +169,10 @@ export class Stand {
   #afterCommand(end: CommandEnd, lasted: number): void {
     const { logger, exitOnLoss, election } = this.#options;
     this.#status = end.status;
-    logger.info({ election, status: end.status, because: end.because }, `the command has ended${end.status === null ? "" : ` with status ${end.status}`}`);
+    logger.info(
+      { election, status: end.status, because: end.because },
+      `the command has ended${end.status === null ? "" : ` with status ${end.status}`}`,
+    );
     if (end.because === "itself") this.#decide({ kind: "ended", status: end.status ?? 0, lasted });
     else if (end.because !== "told") this.#decide(exitOnLoss ? { kind: "term-lost" } : { kind: "again", lasted });
     // A command that was killed just before the deadline may leave a term behind that a late proof has saved.

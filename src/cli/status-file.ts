@@ -21,7 +21,10 @@ function privateFolder(): string {
   try {
     return mkdtempSync(join(tmpdir(), "tenure-"));
   } catch (error) {
-    throw new ConfigError("TMPDIR", `cannot make a folder for the status file (${(error as Error).message}): name one that can be written to`);
+    throw new ConfigError(
+      "TMPDIR",
+      `cannot make a folder for the status file (${(error as Error).message}): name one that can be written to`,
+    );
   }
 }
 

@@ -23,7 +23,10 @@ export async function openStore(url: string, credentials: Credentials | null): P
     throw new ConfigError("--store", `expected a URL that begins with ${KNOWN.join(" or ")}, such as zookeeper://zk1:2181,zk2:2181`);
   }
   if (scheme === "memory") {
-    throw new ConfigError("--store", `memory:// lives inside one process, nobody else could stand there: use ${KNOWN.join(" or ")} (or try \`tenure demo\`)`);
+    throw new ConfigError(
+      "--store",
+      `memory:// lives inside one process, nobody else could stand there: use ${KNOWN.join(" or ")} (or try \`tenure demo\`)`,
+    );
   }
   const load = STORES[scheme];
   if (!load) throw new ConfigError("--store", `there is no store for ${scheme}://: use ${KNOWN.join(" or ")}`);

@@ -86,7 +86,11 @@ class Crew {
   /** The command that shows signs of life now. */
   leading(): Promise<Life> {
     const living = () => this.#file.lives().filter(({ to }) => hrtimeMs() - to < 150);
-    return until(() => living().find(({ pids }) => pids.length === 2), { what: "a running command and its child", timeout: PATIENCE, every: 20 });
+    return until(() => living().find(({ pids }) => pids.length === 2), {
+      what: "a running command and its child",
+      timeout: PATIENCE,
+      every: 20,
+    });
   }
 
   async strike(blow: Blow, leader: Life): Promise<void> {
@@ -107,7 +111,8 @@ class Crew {
   /** Waits for the command of another term (after a restart of the server the same may go on). */
   async recovered(before: Life, blow: Blow): Promise<void> {
     const next = () => this.#file.lives().find(({ from, label }) => label !== before.label && from > before.from);
-    const same = () => blow === "restart server" && this.#file.lives().find(({ label, to }) => label === before.label && hrtimeMs() - to < 150);
+    const same = () =>
+      blow === "restart server" && this.#file.lives().find(({ label, to }) => label === before.label && hrtimeMs() - to < 150);
     await until(() => next() ?? same(), { what: `a command after ${blow}\n${this.#logs()}`, timeout: PATIENCE, every: 20 });
     if (!this.#stopped) return;
     const { wrapper, keeper } = this.#stopped;
@@ -149,7 +154,15 @@ class Crew {
   }
 
   #logs(): string {
-    return [...this.#wrappers].map(([id, wrapper]) => `${id}: ${wrapper.logs.slice(-3).map(({ msg }) => msg).join(" | ")}`).join("\n");
+    return [...this.#wrappers]
+      .map(
+        ([id, wrapper]) =>
+          `${id}: ${wrapper.logs
+            .slice(-3)
+            .map(({ msg }) => msg)
+            .join(" | ")}`,
+      )
+      .join("\n");
   }
 }
 
@@ -166,7 +179,10 @@ function pause(ms: number): Promise<void> {
 }
 
 function shuffled<T>(list: readonly T[], random: () => number): T[] {
-  return list.map((each) => ({ each, key: random() })).sort((a, b) => a.key - b.key).map(({ each }) => each);
+  return list
+    .map((each) => ({ each, key: random() }))
+    .sort((a, b) => a.key - b.key)
+    .map(({ each }) => each);
 }
 
 /** A linear congruential generator: the same seed gives the same numbers in [0, 1). Good enough to choose blows. */

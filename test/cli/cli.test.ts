@@ -46,7 +46,11 @@ describe("wrong options", () => {
     ["a reserve below what the kill needs", ["--store", "zookeeper://h", "--election", "e", "--reserve", "100ms"], ["--reserve", "250ms"]],
     ["--try and --timeout", ["--store", "zookeeper://h", "--election", "e", "--try", "--timeout", "1s"], ["--try", "--timeout"]],
     ["metadata without a value", ["--store", "zookeeper://h", "--election", "e", "--metadata", "x"], ["--metadata", "key=value"]],
-    ["an auth file that is not there", ["--store", "zookeeper://h", "--election", "e", "--auth-file", "/no/such"], ["--auth-file", "ENOENT"]],
+    [
+      "an auth file that is not there",
+      ["--store", "zookeeper://h", "--election", "e", "--auth-file", "/no/such"],
+      ["--auth-file", "ENOENT"],
+    ],
     ["an unknown level", ["--store", "zookeeper://h", "--election", "e", "--log-level", "loud"], ["loud", "debug"]],
   ];
   it.each(cases)("%s", async (_name, flags, parts) => {
@@ -75,7 +79,8 @@ describe("help", () => {
   it("documents the exit codes and what is not covered", async () => {
     const { code, stdout } = await tenure(["run", "--help"]);
     expect(code).toBe(0);
-    for (const part of ["64", "69", "70", "74", "75", "77", "78", "126", "127", "128+n", "setsid", "TENURE_STATUS_FILE"]) expect(stdout).toContain(part);
+    for (const part of ["64", "69", "70", "74", "75", "77", "78", "126", "127", "128+n", "setsid", "TENURE_STATUS_FILE"])
+      expect(stdout).toContain(part);
   });
 });
 
@@ -124,7 +129,10 @@ describe("a store that cannot be used", () => {
   it("shows no secret, wherever it came from", async () => {
     const url = `zookeeper://user:in%2Fthe-url@127.0.0.1:${await freePort()}`;
     const env = { TENURE_AUTH: "digest:user:in-the-environment" };
-    const { stderr } = await tenure(["run", "--store", url, "--election", "e", "--timeout", "500ms", "--log-level", "debug", "--", "true"], { env });
+    const { stderr } = await tenure(
+      ["run", "--store", url, "--election", "e", "--timeout", "500ms", "--log-level", "debug", "--", "true"],
+      { env },
+    );
     expect(stderr).not.toMatch(/in%2Fthe-url|in\/the-url|in-the-environment/);
     const bad = await tenure(["run", "--store", "zookeeper://user:in-the-url@h?nonsense=1", "--election", "e", "--", "true"]);
     expect(bad.stderr).not.toContain("in-the-url");
@@ -147,7 +155,8 @@ describe("tenure status", () => {
   it("shows leader, number, fence, since and the queue in order; exit 1 when nobody leads", async () => {
     const file = new StampFile();
     const flags = ["--store", shared(fresh("cli")), "--election", "nightly"];
-    const candidate = (id: string) => new Tenure(["run", ...flags, "--id", id, "--metadata", "zone=eu", "--", process.execPath, ...file.command()]);
+    const candidate = (id: string) =>
+      new Tenure(["run", ...flags, "--id", id, "--metadata", "zone=eu", "--", process.execPath, ...file.command()]);
     const nobody = await tenure(["status", ...flags]);
     expect(nobody.stdout).toMatch(/^election {2}nightly on zookeeper:.*\nleader {4}none\nqueue {5}empty\n$/);
     expect(nobody.code).toBe(1);
@@ -156,14 +165,19 @@ describe("tenure status", () => {
     await candidate("second").logged("standing by");
     const table = await tenure(["status", ...flags]);
     expect(table.code).toBe(0);
-    expect(table.stdout).toMatch(/leader {4}first\nnumber {4}\d+\nfence {5}\d+\nsince {5}\S+Z \(\d+ s ago\)\nqueue\n {2}1 {2}first {2}leading.*\n {2}2 {2}second {2}\{"zone":"eu"\}\n$/);
+    expect(table.stdout).toMatch(
+      /leader {4}first\nnumber {4}\d+\nfence {5}\d+\nsince {5}\S+Z \(\d+ s ago\)\nqueue\n {2}1 {2}first {2}leading.*\n {2}2 {2}second {2}\{"zone":"eu"\}\n$/,
+    );
     const json = await tenure(["status", ...flags, "--json"]);
     const { leader, queue, election } = JSON.parse(json.stdout);
     expect(election).toBe("nightly");
     expect(leader).toMatchObject({ id: "first", metadata: { zone: "eu" } });
     expect(leader.fence).toMatch(/^\d+$/);
     expect(file.read()[0]?.label).toBe(`first/${leader.fence}`);
-    expect(queue.map(({ id, leading }: { id: string; leading: boolean }) => [id, leading])).toEqual([["first", true], ["second", false]]);
+    expect(queue.map(({ id, leading }: { id: string; leading: boolean }) => [id, leading])).toEqual([
+      ["first", true],
+      ["second", false],
+    ]);
     await disposeAll();
     file.dispose();
   });

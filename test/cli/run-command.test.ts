@@ -19,7 +19,8 @@ function run(options: WrapperOptions): FakeWrapper {
   return wrapper;
 }
 
-const gone = (timeout?: number) => until(() => file.survivors().length === 0, { what: "the end of every process", ...(timeout && { timeout }) });
+const gone = (timeout?: number) =>
+  until(() => file.survivors().length === 0, { what: "the end of every process", ...(timeout && { timeout }) });
 const lastSign = () => Math.max(...file.read().map((stamp) => stamp.at));
 
 beforeEach(() => {

@@ -73,10 +73,14 @@ describe("tenure run", () => {
   });
 
   it("passes stdin through, and leaves the pipes that it shares with the command blocking", async () => {
-    const tenure = run("a", [], ["sh", "-c", "cat; grep flags /proc/self/fdinfo/0 /proc/self/fdinfo/1 /proc/self/fdinfo/2 >&2"], { input: "hello" });
+    const tenure = run("a", [], ["sh", "-c", "cat; grep flags /proc/self/fdinfo/0 /proc/self/fdinfo/1 /proc/self/fdinfo/2 >&2"], {
+      input: "hello",
+    });
     expect(await tenure.exit()).toBe(0);
     expect(tenure.stdout).toBe("hello");
-    const flags = [...tenure.stderr.matchAll(/fdinfo\/(\d):flags:\s+(\d+)/g)].map(([, fd, octal = ""]) => `${fd} ${Number.parseInt(octal, 8) & 0o4000}`);
+    const flags = [...tenure.stderr.matchAll(/fdinfo\/(\d):flags:\s+(\d+)/g)].map(
+      ([, fd, octal = ""]) => `${fd} ${Number.parseInt(octal, 8) & 0o4000}`,
+    );
     expect(flags).toEqual(["0 0", "1 0", "2 0"]);
   });
 
@@ -156,7 +160,12 @@ describe("tenure run", () => {
     await running("a");
     const second = stamper("b", ["--restart"], "exit=300:0");
     await until(() => file.lives().length >= 4, { what: "four terms", timeout: 30_000 });
-    expect(file.lives().slice(0, 2).map(({ label }) => label[0])).toEqual(["a", "b"]);
+    expect(
+      file
+        .lives()
+        .slice(0, 2)
+        .map(({ label }) => label[0]),
+    ).toEqual(["a", "b"]);
     expect(file.overlaps()).toEqual([]);
     first.kill("SIGTERM");
     second.kill("SIGTERM");

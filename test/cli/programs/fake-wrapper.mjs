@@ -1,7 +1,8 @@
 // A wrapper of the tests: runs a command for a term that is told what to do over IPC instead of by a store.
 // node fake-wrapper.mjs '{"ttl":…,"drain":…,"file":…,"args":[…]}'
-import { systemClock } from "../../../dist/src/clock.js";
+
 import { runCommand } from "../../../dist/src/cli/run-command.js";
+import { systemClock } from "../../../dist/src/clock.js";
 
 const { ttl, drain, file, args, folder = null } = JSON.parse(process.argv[2]);
 const now = () => Number(process.hrtime.bigint()) / 1e6;

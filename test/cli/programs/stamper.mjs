@@ -15,10 +15,13 @@ for (const signal of ["SIGTERM", "SIGINT"]) {
   process.on(signal, () => {
     stamp(signal);
     if (options.term === "ignore") return;
-    setTimeout(() => {
-      stamp("end");
-      process.exit(Number(options.status ?? 0));
-    }, Number(options.term ?? 0));
+    setTimeout(
+      () => {
+        stamp("end");
+        process.exit(Number(options.status ?? 0));
+      },
+      Number(options.term ?? 0),
+    );
   });
 }
 if (options.exit) {
@@ -29,7 +32,14 @@ if (options.exit) {
   }, ms);
 }
 if (options.child) {
-  const self = [process.execPath, process.argv[1], file, `label=${label}/child`, `term=${options.childTerm ?? "ignore"}`, `every=${options.every ?? 10}`];
+  const self = [
+    process.execPath,
+    process.argv[1],
+    file,
+    `label=${label}/child`,
+    `term=${options.childTerm ?? "ignore"}`,
+    `every=${options.every ?? 10}`,
+  ];
   const started = {
     group: [self[0], self.slice(1), {}],
     // A process group of its own in the same session, as shells with job control make them.
