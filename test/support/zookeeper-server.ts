@@ -39,12 +39,12 @@ export async function startZooKeeper(options: ServerOptions = {}): Promise<ZooKe
 export async function prepareZooKeeper(options: ServerOptions): Promise<ZooKeeperServer> {
   const install = await installZooKeeper();
   const folder = await mkdtemp(join(tmpdir(), "tenure-zookeeper-"));
-  if (folders.size === 0) process.once("exit", () => folders.forEach(remove));
   folders.add(folder);
   return new ZooKeeperServer(install, folder, options.port ?? (await freePort()), options);
 }
 
 const folders = new Set<string>();
+process.once("exit", () => folders.forEach(remove));
 
 function remove(folder: string): void {
   rmSync(folder, { recursive: true, force: true, maxRetries: 3 });

@@ -1,0 +1,23 @@
+import { inject } from "vitest";
+import { blackholedLeader } from "../faults/support/scenarios/blackholed-leader.js";
+import { cutFollower, DECEIVED, GROUPS } from "../faults/support/scenarios/cut-follower.js";
+import { killedLeader, stoppedLeader } from "../faults/support/scenarios/stopped-process.js";
+import { counted } from "./soak.js";
+
+const server = inject("zookeeper");
+const TICK = 500;
+
+counted("blackholed leader, with work", 20, () => blackholedLeader(server, TICK, "until-over"), { abreast: 2 });
+counted("blackholed leader, without work", 20, () => blackholedLeader(server, TICK, "none"), { abreast: 2 });
+counted("SIGSTOP of the leader, asking without pause", 20, () => stoppedLeader(server, TICK, "spin"), { abreast: 2 });
+counted("SIGSTOP of the leader, asking in every turn", 20, () => stoppedLeader(server, TICK, "turns"), { abreast: 2 });
+counted("kill -9 of the leader", 20, () => killedLeader(server, TICK), { abreast: 4 });
+for (const group of [...GROUPS, DECEIVED]) {
+  const scenario = async () => (await cutFollower(10, [group])).get(group) ?? [];
+  counted(
+    `follower cut off: ${group.name}`,
+    group === DECEIVED ? 10 : 20,
+    scenario,
+    group === DECEIVED ? { control: /isLeader was true/ } : {},
+  );
+}
