@@ -18,6 +18,7 @@ const FILE = "docker/compose.zookeeper.yml";
 const text = readFileSync(FILE, "utf8");
 const compose = parse(text, { merge: true }) as { services: Record<string, Service>; volumes: Record<string, null> };
 const services = Object.entries(compose.services);
+const first = Object.values(compose.services)[0] as Service;
 const run = promisify(execFile);
 
 describe(FILE, () => {
@@ -47,7 +48,7 @@ describe(FILE, () => {
 
   it("starts a server with the settings that the image makes of it", async () => {
     // The image's start script writes these variables into zoo.cfg; standing alone needs no peers.
-    const settings = services[0]?.[1].environment as Record<string, string>;
+    const settings = first.environment;
     await using server = await startZooKeeper({
       tickTime: Number(settings.ZOO_TICK_TIME),
       config: {
@@ -81,8 +82,7 @@ describe(FILE, () => {
 
 /** Runs the health check as a container does, but on `address`. */
 async function check(address: string): Promise<"healthy" | "unhealthy"> {
-  const { healthcheck } = services[0]?.[1] as Service;
-  const [kind, command, ...args] = healthcheck.test as [string, string, ...string[]];
+  const [kind, command, ...args] = first.healthcheck.test as [string, string, ...string[]];
   expect(kind).toBe("CMD");
   return run(
     command,
