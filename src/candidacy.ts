@@ -4,7 +4,7 @@ import { Deliveries } from "./deliveries.js";
 import { type LostReason, StoppedError, TenureError } from "./errors.js";
 import type { Events } from "./events.js";
 import { ForeignData } from "./foreign-data.js";
-import type { Settings } from "./options.js";
+import { type Settings, show } from "./options.js";
 import { Reign } from "./reign.js";
 import { SessionPool } from "./session-pool.js";
 import type { SharedSession } from "./shared-session.js";
@@ -67,7 +67,7 @@ export class Candidacy {
 
   /** Reports something that stops nothing. */
   warn(problem: unknown, what: string): void {
-    const error = problem instanceof Error ? problem : new TenureError("warning", `${what}: ${String(problem)}`);
+    const error = problem instanceof Error ? problem : new TenureError("warning", `${what}: ${show(problem)}`);
     this.#settings.logger.warn({ election: this.#settings.election, err: error }, `${what}: ${error.message}`);
     this.#deliveries.push(() => this.#events.emit("warning", error, null));
   }
@@ -82,7 +82,7 @@ export class Candidacy {
         last = await this.#stand(await this.#open(), last);
         if (!this.stopping) this.#become("connecting");
       } catch (problem) {
-        if (!this.stopping) error = problem instanceof Error ? problem : new TenureError("failed", String(problem));
+        if (!this.stopping) error = problem instanceof Error ? problem : new TenureError("failed", show(problem));
       }
     }
     this.#stop.abort(error);

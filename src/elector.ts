@@ -39,7 +39,12 @@ export class Elector {
     this.election = this.#settings.election;
     this.id = this.#settings.card.id;
     this.metadata = this.#settings.card.metadata;
-    this.#events = new Events((error, event) => this.#candidacy?.warn(error, `listener of "${event}" failed`));
+    this.#events = new Events((error, event) => {
+      const what = `listener of "${event}" failed`;
+      // One of `warning` that always fails would be told of itself for ever.
+      if (event === "warning") this.#settings.logger.error({ election: this.election, err: error }, what);
+      else this.#candidacy?.warn(error, what);
+    });
   }
 
   get state(): ElectorState {
@@ -156,12 +161,13 @@ export class Elector {
   }
 
   #run(lead: Lead<unknown> | null): Promise<Error | null> {
-    if (this.#running) throw new TypeError(`the elector of "${this.election}" stands already: call stop() first, or make another one`);
+    // A listener of `stopped` may start again.
+    if (this.#running && this.state !== "stopped") throw new TypeError(`the elector of "${this.election}" stands already: call stop() first, or make another one`);
     this.#lead = lead;
     const candidacy = new Candidacy(this.#settings, this.#events, this.state, (term: Reign) => this.#lead?.begin(term));
     this.#candidacy = candidacy;
     const running = candidacy.run().finally(() => {
-      this.#running = null;
+      if (this.#running === running) this.#running = null;
     });
     this.#running = running;
     return running;

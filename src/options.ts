@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { type Clock, systemClock } from "./clock.js";
 import { type Duration, parseDuration } from "./duration.js";
 import { ConfigError } from "./errors.js";
-import { type Logger, silent } from "./logger.js";
+import { harmless, type Logger, silent } from "./logger.js";
 import type { Card, Store } from "./store.js";
 
 export interface ElectorOptions {
@@ -67,8 +67,8 @@ export function settingsOf(options: ElectorOptions): Settings {
     drain: options.drain === undefined ? DEFAULT_DRAIN : parseDuration("drain", options.drain),
     reserve: options.reserve === undefined ? null : parseDuration("reserve", options.reserve),
     overrun,
-    logger: options.logger ?? silent,
-    clock: options.clock ?? systemClock,
+    logger: checkLogger(options.logger ?? silent),
+    clock: checkClock(options.clock ?? systemClock),
   };
 }
 
@@ -86,16 +86,29 @@ export function checkStore(store: unknown): Store {
   throw new ConfigError("store", `expected a store, such as zookeeper("zk1:2181"), got ${show(store)}`);
 }
 
+export function checkLogger(logger: unknown): Logger {
+  if (has(logger, ["debug", "info", "warn", "error"])) return harmless(logger as Logger);
+  throw new ConfigError("logger", `expected an object with debug, info, warn and error, got ${show(logger)}`);
+}
+
+export function checkClock(clock: unknown): Clock {
+  if (has(clock, ["mono", "wall", "after", "random"])) return clock as Clock;
+  throw new ConfigError("clock", `expected an object with mono, wall, after and random, got ${show(clock)}`);
+}
+
+function has(value: unknown, methods: readonly string[]): boolean {
+  return methods.every((method) => typeof (value as Record<string, unknown> | null)?.[method] === "function");
+}
+
 function checkMetadata(metadata: unknown): Readonly<Record<string, unknown>> {
-  if (typeof metadata !== "object" || metadata === null || Array.isArray(metadata)) {
-    throw new ConfigError("metadata", `expected a plain object, got ${show(metadata)}`);
-  }
-  let text: string;
+  let text: string | undefined;
   try {
     text = JSON.stringify(metadata);
   } catch (error) {
     throw new ConfigError("metadata", `expected what JSON can hold: ${(error as Error).message}`, { cause: error });
   }
+  // As JSON: a Date becomes a text, a function nothing.
+  if (!text?.startsWith("{")) throw new ConfigError("metadata", `expected a plain object, got ${show(metadata)}`);
   const size = Buffer.byteLength(text);
   if (size > LARGEST_METADATA) throw new ConfigError("metadata", `expected at most ${LARGEST_METADATA} bytes of JSON, got ${size}`);
   return JSON.parse(text);
@@ -107,6 +120,11 @@ function defaultId(): string {
 
 /** A value as it is shown in an error: quoted, and not longer than a line. */
 export function show(value: unknown): string {
-  const text = typeof value === "string" ? JSON.stringify(value) : String(value);
+  let text: string;
+  try {
+    text = typeof value === "string" ? JSON.stringify(value) : String(value);
+  } catch {
+    text = `something that cannot be shown (${typeof value})`;
+  }
   return text.length > 80 ? `${text.slice(0, 77)}… (${text.length} characters)` : text;
 }
