@@ -25,8 +25,7 @@ export class Lead<T> {
 
   /** Starts the work on a new term, unless that is to end already. */
   begin(term: Reign): void {
-    this.#last = null;
-    if (!term.drained && !term.over) term.run(this.#run(term));
+    if (!term.drained && term.valid) term.run(this.#run(term));
   }
 
   /** The outcome once the elector has stopped (`error`: why it stopped by itself). */
@@ -45,7 +44,7 @@ export class Lead<T> {
       outcome = { kind: "threw", error };
     }
     if (term.drained || term.over || !term.valid) {
-      this.#last = outcome;
+      if (this.#candidacy().stopping) this.#last = outcome;
       if (outcome.kind === "threw" && !isOurs(outcome.error)) this.#candidacy().warn(outcome.error, "the work failed while its term ended");
       return;
     }
