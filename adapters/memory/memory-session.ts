@@ -54,9 +54,9 @@ export class MemorySession implements Session {
   queue(election: string, signal: AbortSignal): Promise<Standing[]> {
     return this.request("queue", signal, () => {
       const state = this.read(election);
+      // Only the lowest entry claims, and a seat is handed to the next one only: the holder is always the first.
       const first = holder(state);
-      const entries = first ? [first, ...state.entries.filter((entry) => entry !== first)] : state.entries;
-      return entries.map((entry) => ({ ...entry.card, leading: entry === first }));
+      return state.entries.map((entry) => ({ ...entry.card, leading: entry === first }));
     });
   }
 

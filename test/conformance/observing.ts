@@ -99,13 +99,14 @@ export function observing(world: Worlds): void {
     });
 
     it("is not told about those who wait", async () => {
-      const [leader] = await world().line("a");
+      const [leader, second] = await world().line("a", "b");
       const observer = await world().open();
       const { election, signal } = world();
       const changed = new Outcome(observer.changed(election, await observer.leader(election, signal), signal));
       await observer.touch(signal);
-      const waiter = await world().join("b");
-      await waiter.withdraw();
+      await second!.withdraw();
+      const third = await world().join("c");
+      await third.withdraw();
       await leader!.held();
       await observer.touch(signal);
       expect(changed.settled).toBe(false);

@@ -42,7 +42,8 @@ export function operators(world: Worlds): void {
       if (place?.kind !== "head") throw new Error("not head");
       await world().harness.evict(world().election, "a");
       expect(await head.contender.claim(place, world().signal)).toMatchObject({ kind: "refused" });
-      expect((await head.look()).kind).toBe("gone");
+      // Nothing was written down either.
+      expect(await head.look()).toMatchObject({ kind: "gone", seen: place.seen });
       expect(await head.session.leader(world().election, world().signal)).toBeNull();
     });
 

@@ -160,19 +160,30 @@ export function sessions(world: Worlds): void {
       await expect(session.touch(world().signal)).rejects.toMatchObject({ code: "session-ended" });
     });
 
-    it("settles what waits when it ends", async () => {
-      const [leader, waiter] = await world().line("a", "b");
-      const { signal, election, harness } = world();
-      const waits = [
-        new Outcome(waiter!.moved()),
-        new Outcome(leader!.contender.unseated(signal)),
-        new Outcome(leader!.session.changed(election, await leader!.session.leader(election, signal), signal)),
-      ];
-      await leader!.session.touch(signal);
-      await waiter!.session.touch(signal);
-      await Promise.all([harness.expire(leader!.session), harness.expire(waiter!.session)]);
-      await Promise.all(waits.map(({ promise }) => promise));
-      for (const { error } of waits) if (error !== undefined) expect(error).toMatchObject({ code: "session-ended" });
-    });
+    for (const how of ["expire", "abandon", "close"] as const) {
+      it(`settles what waits when it is over (${how})`, async () => {
+        const [leader, waiter] = await world().line("a", "b");
+        const { signal, election, harness } = world();
+        const { session } = waiter!;
+        const other = await world().contend("c", session);
+        const observed = await session.leader(election, signal);
+        const waits = [
+          new Outcome(waiter!.moved()),
+          new Outcome(session.changed(election, observed, signal)),
+          new Outcome(session.changed(`${election}.other`, null, signal)),
+        ];
+        await session.touch(signal);
+        expect(waits.map(({ settled }) => settled)).toEqual([false, false, false]);
+        if (how === "expire") await harness.expire(session);
+        else if (how === "abandon") session.abandon();
+        else await session.close(signal);
+        await Promise.all(waits.map(({ promise }) => promise));
+        // A wait may learn first that its connection broke.
+        for (const { error } of waits) if (error !== undefined) expect(error).toBeInstanceOf(StoreError);
+        await until(() => session.ended.aborted, { what: "the session learns that it is over" });
+        await expect(other.look()).rejects.toMatchObject({ code: "session-ended" });
+        await leader!.held();
+      });
+    }
   });
 }
