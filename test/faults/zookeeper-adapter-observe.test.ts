@@ -69,6 +69,18 @@ describe("observing an election on ZooKeeper", () => {
     expect(await observer.leader("e", soon())).toBeNull();
   });
 
+  it("tells that the term was written by somebody else, though the holder's entry is there", async () => {
+    const arena = new Arena();
+    await arena.leader("a");
+    const observer = await arena.open();
+    const leader = await observer.leader("e", soon());
+    const changed = observer.changed("e", leader, soon());
+    await observer.leader("e", soon());
+    await (await arena.raw()).set(arena.term, "{}");
+    await changed;
+    expect(await observer.leader("e", soon())).toBeNull();
+  });
+
   it("tells at once what happened before the watch was armed", async () => {
     const arena = new Arena();
     const observer = await arena.open();

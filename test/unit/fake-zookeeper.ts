@@ -103,7 +103,8 @@ export class FakeClient implements ZooKeeperClient {
     return this.#read("getChildren", path, (tree) => {
       const { stat } = found(tree, path);
       const below = [...tree.keys()].filter((each) => each.startsWith(`${path}/`) && !each.slice(path.length + 1).includes("/"));
-      return { children: below.map((each) => each.slice(path.length + 1)), stat };
+      // A server promises no order; the reverse of that of creation is the one that helps least.
+      return { children: below.map((each) => each.slice(path.length + 1)).reverse(), stat };
     });
   }
   async sync(path: string) {

@@ -55,6 +55,16 @@ describe("the flight of a look", () => {
     await again;
   });
 
+  it("makes what is missing from the bottom up, and the term with version 1 in one transaction", async () => {
+    const scene = new Scene();
+    const { client, contender } = await scene.candidate("a");
+    expect(await contender.look(signal)).toMatchObject({ kind: "head", version: 1 });
+    const own = scene.entries[0]?.replace(/-.*/, "-");
+    const look = [`getData ${TERM}`, `getChildren ${CANDIDATES}`];
+    const parents = [CANDIDATES, "/tenure/e", "/tenure", "/tenure/e", CANDIDATES].map((path) => `create ${path}`);
+    expect(client.log).toEqual([`create ${own}`, ...look, ...parents, `create ${own}`, ...look, `multi ${TERM} ${TERM}`, ...look]);
+  });
+
   it("cannot mistake a seat that is handed on between its two reads for a free one", async () => {
     const scene = new Scene();
     const [a, b, c] = [await scene.candidate("a"), await scene.candidate("b"), await scene.candidate("c")];
@@ -124,33 +134,30 @@ describe("the flight of a look", () => {
 
 describe("the order of the queue", () => {
   it.each([
-    ["wraps", 2 ** 31 - 1],
+    ["wraps behind the first", 2 ** 31 - 1],
+    ["wraps behind the second", 2 ** 31 - 2],
     ["comes near its limit", 2 ** 31 - 2 ** 20],
     ["is negative", -5],
+    ["has stopped", null],
   ])("is that of creation when the counter %s", async (_, sequence) => {
     const scene = new Scene();
-    const a = await scene.candidate("a");
-    await a.contender.look(signal);
-    await a.contender.withdraw("free", signal);
-    scene.ensemble.sequence = sequence;
-    const [b, c, d] = [await scene.candidate("b"), await scene.candidate("c"), await scene.candidate("d")];
-    const first = await lead(b.contender);
-    expect(await kinds(b.contender, c.contender, d.contender)).toEqual(["held", "behind", "behind"]);
-    await b.contender.withdraw("hand-over", signal);
-    expect(await kinds(c.contender, d.contender)).toEqual(["held", "behind"]);
-    const second = (await c.contender.look(signal)) as HeldPlace;
-    expect(second.number).toBe(first.number + 1);
-  });
-
-  it("is that of creation when the counter has stopped", async () => {
-    const scene = new Scene();
-    const all = [await scene.candidate("a"), await scene.candidate("b"), await scene.candidate("c")];
-    await all[0]?.contender.look(signal);
-    await all[0]?.contender.withdraw("free", signal);
-    for (const { client } of all.slice(1)) client.before = (line) => void (line.startsWith("create") && (scene.ensemble.sequence = 2 ** 31 - 1));
-    const [, b, c] = all as [(typeof all)[0], (typeof all)[0], (typeof all)[0]];
-    await lead(b.contender);
-    expect(await kinds(b.contender, c.contender, b.contender)).toEqual(["held", "behind", "held"]);
+    const early = await scene.candidate("early");
+    await early.contender.look(signal);
+    await early.contender.withdraw("free", signal);
+    if (sequence !== null) scene.ensemble.sequence = sequence;
+    const all = [await scene.candidate("b"), await scene.candidate("c"), await scene.candidate("d"), await scene.candidate("e")];
+    const [b, c, d, e] = all.map(({ contender }) => contender) as [Contender, Contender, Contender, Contender];
+    if (sequence === null) {
+      for (const { client } of all) client.before = (line) => void (line.startsWith("create") && (scene.ensemble.sequence = 2 ** 31 - 1));
+    }
+    const first = await lead(b);
+    expect(await kinds(c, d, e, b)).toEqual(["behind", "behind", "behind", "held"]);
+    await b.withdraw("free", signal);
+    expect(await kinds(e, d, c)).toEqual(["behind", "behind", "head"]);
+    await lead(c);
+    await c.withdraw("hand-over", signal);
+    expect(await kinds(e, d)).toEqual(["behind", "held"]);
+    expect((await d.look(signal)) as HeldPlace).toMatchObject({ number: first.number + 2 });
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { byCreation, bySequence, needsCreationOrder, parseEntry, readListing } from "../../adapters/zookeeper/zookeeper-queue.js";
+import { byCreation, bySequence, needsCreationOrder, parseEntry, readListing, stand } from "../../adapters/zookeeper/zookeeper-queue.js";
 
 const guid = (n: number) => n.toString(16).padStart(32, "0");
 const entry = (n: number, sequence: string) => {
@@ -87,5 +87,21 @@ describe("order", () => {
       [second.name, 2n ** 60n + 1n],
     ]);
     expect(byCreation([second, first], czxids)).toEqual([first, second]);
+  });
+});
+
+describe("where an entry stands", () => {
+  const [a, b, c] = [entry(1, "0000000001"), entry(2, "0000000002"), entry(3, "0000000003")];
+
+  it.each([
+    ["gone, before anything else", b.name, b.name, [a, c], { kind: "gone" }],
+    ["held", b.name, b.name, [a, b], { kind: "held" }],
+    ["head: first, and the named entry is not listed", b.name, a.name, [b, c], { kind: "head" }],
+    ["head: first, and nobody is named", a.name, null, [a, b], { kind: "head" }],
+    ["behind the one just before, not the holder", c.name, a.name, [a, b, c], { kind: "behind", predecessor: b.name }],
+    ["behind the one just before, though the seat is free", c.name, a.name, [b, c], { kind: "behind", predecessor: b.name }],
+    ["behind the holder, should it come later", a.name, c.name, [a, b, c], { kind: "behind", predecessor: c.name }],
+  ] as const)("%s", (_, mine, named, order, standing) => {
+    expect(stand(mine, named, order)).toEqual(standing);
   });
 });
