@@ -18,10 +18,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
     () => "",
     (error: { stdout?: string; message: string }) => error.stdout || error.message,
   );
-  const server = await startZooKeeper({ tickTime: 500 });
-  project.provide("zookeeper", server.address);
-  const buildError = await build;
+  // Neither may be left running when the other one fails.
+  const [started, buildError] = await Promise.all([startZooKeeper({ tickTime: 500 }).catch((error: Error) => error), build]);
+  if (started instanceof Error) throw started;
+  project.provide("zookeeper", started.address);
   if (buildError) process.stderr.write(`[tests] npm run build failed:\n${buildError}\n`);
   project.provide("buildError", buildError);
-  return () => server.dispose();
+  return () => started.dispose();
 }

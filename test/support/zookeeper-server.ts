@@ -89,7 +89,8 @@ export class ZooKeeperServer {
   async start(options: { serving?: boolean } = {}): Promise<void> {
     if (this.running) throw new Error("the server is running already");
     this.#configure();
-    const args = [...JVM, ...(this.#options.jvm ?? []), "-cp", this.#install.classpath, MAIN, join(this.#folder, "zoo.cfg")];
+    const logback = `-Dlogback.configurationFile=${join(this.#folder, "logback.xml")}`;
+    const args = [...JVM, logback, ...(this.#options.jvm ?? []), "-cp", this.#install.classpath, MAIN, join(this.#folder, "zoo.cfg")];
     this.#paused = false;
     this.#process = await spawnJava(this.#install.java, args, this.#folder, this.#logFile);
     if (options.serving !== false) await this.serving();
@@ -190,6 +191,7 @@ export class ZooKeeperServer {
     };
     const lines = Object.entries(config).map(([key, value]) => `${key}=${value}\n`);
     writeFileSync(join(this.#folder, "zoo.cfg"), lines.join(""));
+    writeFileSync(join(this.#folder, "logback.xml"), LOGBACK);
   }
 }
 
@@ -206,3 +208,10 @@ const JVM = [
   "-Dorg.slf4j.simpleLogger.showDateTime=true",
   "-Dorg.slf4j.simpleLogger.dateTimeFormat=HH:mm:ss.SSS",
 ];
+
+/** For a ZooKeeper that logs by logback (a distribution does): else it logs everything, at great length. */
+const LOGBACK = `<configuration>
+  <appender name="out" class="ch.qos.logback.core.ConsoleAppender"><encoder><pattern>%d{HH:mm:ss.SSS} %-5level %logger{0} %msg%n</pattern></encoder></appender>
+  <root level="INFO"><appender-ref ref="out" /></root>
+</configuration>
+`;
