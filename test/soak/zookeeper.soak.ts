@@ -1,7 +1,9 @@
 import { inject } from "vitest";
 import { blackholedLeader } from "../faults/support/scenarios/blackholed-leader.js";
 import { cutFollower, DECEIVED, GROUPS } from "../faults/support/scenarios/cut-follower.js";
+import { tenHandOvers } from "../faults/support/scenarios/hand-over.js";
 import { killedLeader, stoppedLeader } from "../faults/support/scenarios/stopped-process.js";
+import { withdrawals } from "../faults/support/scenarios/withdrawals.js";
 import { counted } from "./soak.js";
 
 const server = inject("zookeeper");
@@ -12,6 +14,11 @@ counted("blackholed leader, without work", 20, () => blackholedLeader(server, TI
 counted("SIGSTOP of the leader, asking without pause", 20, () => stoppedLeader(server, TICK, "spin"), { abreast: 2 });
 counted("SIGSTOP of the leader, asking in every turn", 20, () => stoppedLeader(server, TICK, "turns"), { abreast: 2 });
 counted("kill -9 of the leader", 20, () => killedLeader(server, TICK), { abreast: 4 });
+counted("ten hand-overs among ten candidates", 5, () => tenHandOvers(server));
+counted("random withdrawals, 12 s", 5, () => withdrawals(server, { rule: "ours", duration: 12_000 }));
+counted("random withdrawals, claiming whenever a predecessor goes", 3, () => withdrawals(server, { rule: "hasty", duration: 30_000 }), {
+  control: /began (while|with) 1/,
+});
 for (const group of [...GROUPS, DECEIVED]) {
   const scenario = async () => (await cutFollower(10, [group])).get(group) ?? [];
   counted(

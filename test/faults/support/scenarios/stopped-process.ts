@@ -29,8 +29,8 @@ export async function stoppedLeader(server: string, tick: number, how: "spin" | 
   const seen = leader.lines.length;
   leader.signal("SIGCONT");
   const jumped = await leader.next("jumped", 5000, seen);
-  findings.must(jumped["before"] === true, "it did not lead when it was stopped");
-  findings.must(jumped["first"] === false, "the first question after SIGCONT was answered with yes");
+  findings.must(jumped.before === true, "it did not lead when it was stopped");
+  findings.must(jumped.first === false, "the first question after SIGCONT was answered with yes");
   if (how === "spin") {
     const before = leader.lines.slice(0, leader.lines.indexOf(jumped)).filter(({ what }) => what === "lost" || what === "draining");
     findings.must(before.length === 0, "an event was handled before the first question: it proves nothing");
