@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
@@ -42,7 +42,7 @@ export function installZooKeeper(): Promise<ZooKeeperInstall> {
 export async function findZooKeeper(env: NodeJS.ProcessEnv): Promise<ZooKeeperInstall> {
   const java = env.JAVA_HOME ? join(env.JAVA_HOME, "bin", "java") : "java";
   const version = await run(java, ["-version"], env);
-  if (version.code !== 0) {
+  if (!version.ok) {
     throw new Error(
       `The tests start a real ZooKeeper, which needs Java: install a Java runtime (8 or later; Debian: default-jre-headless). Tried: ${java}`,
     );
@@ -76,7 +76,7 @@ export async function findZooKeeper(env: NodeJS.ProcessEnv): Promise<ZooKeeperIn
 
 /** Resolves to the reason why it could not, or to the empty string. Safe when several processes do it at once: the first rename wins. */
 async function installByMaven(cache: string, target: string, env: NodeJS.ProcessEnv): Promise<string> {
-  if ((await run("mvn", ["-v"], env)).code !== 0) return "Maven (mvn) is not installed.";
+  if (!(await run("mvn", ["-v"], env)).ok) return "Maven (mvn) is not installed.";
   say(`Fetching ZooKeeper ${VERSION} by Maven, once for this machine, into ${target}: 11 MB, usually half a minute, up to five.`);
   await mkdir(cache, { recursive: true });
   const temporary = await mkdtemp(join(cache, "installing-"));
@@ -86,7 +86,7 @@ async function installByMaven(cache: string, target: string, env: NodeJS.Process
     const goal = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies";
     const lib = join(temporary, "lib");
     const maven = await run("mvn", ["-B", "-q", "-f", pom, goal, `-DoutputDirectory=${lib}`], env, 300_000);
-    if (maven.code !== 0) return `Maven could not fetch it: ${maven.output.trim().split("\n").slice(0, 5).join("\n")}`;
+    if (!maven.ok) return `Maven could not fetch it: ${maven.output.trim().split("\n").slice(0, 5).join("\n")}`;
     await rename(lib, target).catch((error: unknown) => {
       if (!existsSync(target)) throw error;
     });
@@ -115,13 +115,11 @@ function say(text: string): void {
   process.stderr.write(`[tests] ${text}\n`);
 }
 
-function run(command: string, args: string[], env: NodeJS.ProcessEnv, timeout = 30_000): Promise<{ code: number | null; output: string }> {
+/** `ok` is false also when the command does not exist. */
+function run(command: string, args: string[], env: NodeJS.ProcessEnv, timeout = 30_000): Promise<{ ok: boolean; output: string }> {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { env, timeout, stdio: ["ignore", "pipe", "pipe"] });
-    let output = "";
-    child.stdout.on("data", (chunk) => (output += chunk));
-    child.stderr.on("data", (chunk) => (output += chunk));
-    child.on("error", (error) => resolve({ code: null, output: error.message }));
-    child.on("close", (code) => resolve({ code, output }));
+    execFile(command, args, { env, timeout, maxBuffer: 1 << 24 }, (error, stdout, stderr) => {
+      resolve({ ok: error === null, output: stdout + stderr || String(error) });
+    });
   });
 }
