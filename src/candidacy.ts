@@ -8,7 +8,7 @@ import { type Settings, show } from "./options.js";
 import { Reign } from "./reign.js";
 import { SessionPool } from "./session-pool.js";
 import type { SharedSession } from "./shared-session.js";
-import { campaign, freshen, guardSeat, leave, type Standing } from "./standing.js";
+import { campaign, freshen, guardSeat, leave, ready, type Standing } from "./standing.js";
 import { checkChange, type ElectorState } from "./states.js";
 import type { Contender, HeldPlace } from "./store.js";
 import type { DrainReason, TermPort } from "./term.js";
@@ -161,7 +161,9 @@ export class Candidacy {
       this.warn(new TenureError("fence-regressed", error), "seat refused");
       return "fence-regressed";
     }
-    if (!(await freshen(standing))) return null;
+    await freshen(standing);
+    // Not ready: the seat is handed on.
+    if (!ready(standing)) return null;
     let prepared: Promise<void> = Promise.resolve();
     const prepare = () => {
       prepared = session.attempt("prepare", null, (signal) => contender.prepare(signal)).catch(() => {});

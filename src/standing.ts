@@ -68,12 +68,16 @@ function fresh({ session, reserve }: Standing): boolean {
   return session.remaining() > reserve + session.timing.interval;
 }
 
-/** Makes the deadline fresh, if need be by a second proof that can vouch for the first. False: hand the seat on. */
-export async function freshen(standing: Standing): Promise<boolean> {
+/** Whether a term may begin. To be asked in the very step in which it does: a stop, or the session's end, may come in any other. */
+export function ready(standing: Standing): boolean {
+  return !standing.stop.aborted && !standing.session.closing.aborted && fresh(standing);
+}
+
+/** Makes the deadline fresh, if need be by a second proof that can vouch for the first. */
+export async function freshen(standing: Standing): Promise<void> {
   const { session, stop } = standing;
-  const usable = () => !stop.aborted && !session.closing.aborted;
   for (const wait of [0, session.timing.gap]) {
-    if (!usable() || fresh(standing)) break;
+    if (stop.aborted || session.closing.aborted || fresh(standing)) return;
     try {
       if (wait > 0) await session.wait(stop, (signal) => sleep(session.clock, wait, signal));
       await prove(standing);
@@ -81,7 +85,6 @@ export async function freshen(standing: Standing): Promise<boolean> {
       // Whether the deadline is fresh decides.
     }
   }
-  return usable() && fresh(standing);
 }
 
 /** While leading: looks whenever the seat may have gone, and ends the term when it has. */

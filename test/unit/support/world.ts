@@ -42,6 +42,7 @@ export class World {
     this.ttl = options.ttl ?? 10_000;
     this.server = memory({ ttl: this.ttl, clock: this.clock, ...options });
     this.#asker = this.server.client("asker");
+    this.#asker.delay(0);
     process.on("unhandledRejection", this.#onRejection);
   }
 
