@@ -30,6 +30,7 @@ export class FakeWrapper {
   constructor(options: WrapperOptions) {
     const plain = { ttl: 5000, drain: 10_000, file: process.execPath, ...options };
     this.process = fork(PROGRAM, [JSON.stringify(plain)], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+    this.process.on("exit", (code, signal) => this.logs.push(`the wrapper ended: ${code ?? signal}`));
     this.process.on("message", (message: { log?: string; message?: string; end?: CommandEnd; at?: number; deadline?: number }) => {
       if (message.log) this.logs.push(`${message.log}: ${message.message}`);
       if (message.deadline) this.deadline = message.deadline;
