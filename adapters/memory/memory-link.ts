@@ -1,6 +1,6 @@
-import type { Clock, Instant } from "../../src/clock.js";
-import { instant } from "../../src/clock.js";
+import { type Clock, instant } from "../../src/clock.js";
 import { StoreError } from "../../src/errors.js";
+import { Answers } from "./memory-answers.js";
 import { Channel } from "./memory-channel.js";
 import type { Fault, MemoryCall } from "./memory-faults.js";
 import type { MemoryServer } from "./memory-server.js";
@@ -26,14 +26,10 @@ export interface Network {
 /** Calls that a replica answers by itself. All others need the other servers. */
 const LOCAL: ReadonlySet<MemoryCall> = new Set(["touch", "look", "moved", "unseated", "prepare", "leader", "queue", "changed"]);
 
-interface Sent {
-  readonly at: Instant;
-  readonly answered: number;
-}
-
 /** One connection: requests and replies in order, and whatever can happen to them. */
 export class Link {
   readonly clock: Clock;
+  readonly answers: Answers;
   readonly #server: MemoryServer;
   readonly #network: Network;
   readonly #requests: Channel;
@@ -43,15 +39,12 @@ export class Link {
   #dead: StoreError | null = null;
   /** Nothing older than this is shown to this client. */
   #seen = 0n;
-  /** Sending of the handshake of this connection, and of the requests after it that were answered. */
-  #connectedAt: Instant;
-  #sent: Sent[] = [];
 
   constructor(server: MemoryServer, network: Network, clock: Clock) {
     this.clock = clock;
     this.#server = server;
     this.#network = network;
-    this.#connectedAt = instant(clock);
+    this.answers = new Answers(clock, server.gap);
     const latency = () => network.latency;
     this.#requests = new Channel(clock, { latency, held: () => network.holdsRequests, later: false });
     this.#replies = new Channel(clock, { latency, held: () => network.holdsReplies, later: true });
@@ -71,7 +64,7 @@ export class Link {
       const fail = (error: unknown) => settle(() => reject(error));
       const onAbort = () => fail(signal.reason);
       const answer = (value: T) => {
-        this.#sent.push({ at, answered: this.clock.mono() });
+        this.answers.add(at);
         settle(() => resolve(value));
       };
       this.#pending.add(fail);
@@ -123,16 +116,6 @@ export class Link {
     if (version > this.#seen) this.#seen = version;
   }
 
-  /** The sending of the newest request that had been answered for `gap` ms; at least that of the handshake. */
-  vouchedAt(gap: number): Instant {
-    const now = this.clock.mono();
-    // Age is read off the monotonic clock alone: the wall clock, stepped forward, would make a reply look old enough.
-    const old = this.#sent.filter((sent) => now - sent.answered >= gap);
-    const newest = old.at(-1);
-    if (newest) this.#sent = [newest, ...this.#sent.filter((sent) => now - sent.answered < gap)];
-    return newest?.at ?? this.#connectedAt;
-  }
-
   /** Whether the server that serves this client is cut off from the others. */
   get stranded(): boolean {
     return this.#network.strandedAt !== null;
@@ -164,8 +147,7 @@ export class Link {
     const error = new StoreError("connection-lost", "the connection broke");
     for (const fail of [...this.#pending]) fail(error);
     for (const wait of [...this.#waits]) wait.fire();
-    this.#connectedAt = instant(this.clock);
-    this.#sent = [];
+    this.answers.begin();
   }
 
   /** Nothing is sent or received any more. */

@@ -32,8 +32,7 @@ export class MemorySession implements Session {
   }
 
   async prove(signal: AbortSignal): Promise<Proof> {
-    const sent = { mono: this.link.clock.mono(), wall: this.link.clock.wall() };
-    const vouchedAt = this.gap === 0 ? sent : this.link.vouchedAt(this.gap);
+    const vouchedAt = this.link.answers.vouchedAt();
     await this.request("prove", signal, () => {});
     return { vouchedAt };
   }
