@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from "./clock.js";
-import { checkElection, checkStore } from "./options.js";
+import { checkClock, checkElection, checkStore } from "./options.js";
 import { SessionPool } from "./session-pool.js";
 import type { Leader, Standing, Store } from "./store.js";
 
@@ -23,7 +23,7 @@ export interface Inspection {
 export async function inspect(store: Store, election: string, options: InspectOptions = {}): Promise<Inspection> {
   const name = checkElection(election);
   const signal = options.signal ?? new AbortController().signal;
-  const pool = SessionPool.of(checkStore(store), options.clock ?? systemClock);
+  const pool = SessionPool.of(checkStore(store), checkClock(options.clock ?? systemClock));
   const session = await pool.acquire({ signal, once: true });
   try {
     const [leader, queue] = await Promise.all([

@@ -3,7 +3,7 @@ import { Backoff } from "./backoff.js";
 import { type Clock, sleep, systemClock } from "./clock.js";
 import { StoppedError } from "./errors.js";
 import { type Logger, silent } from "./logger.js";
-import { checkElection, checkStore } from "./options.js";
+import { checkClock, checkElection, checkLogger, checkStore, show } from "./options.js";
 import { SessionPool } from "./session-pool.js";
 import type { SharedSession } from "./shared-session.js";
 import type { Leader, Store } from "./store.js";
@@ -36,8 +36,8 @@ export class Observer {
 
   constructor(store: Store, election: string, options: ObserveOptions) {
     this.election = checkElection(election);
-    this.#clock = options.clock ?? systemClock;
-    this.#logger = options.logger ?? silent;
+    this.#clock = checkClock(options.clock ?? systemClock);
+    this.#logger = checkLogger(options.logger ?? silent);
     this.#pool = SessionPool.of(checkStore(store), this.#clock);
     this.#retry = new Backoff(this.#clock, RETRY_BASE, RETRY_CAP);
     this.#staleSince = new Date(this.#clock.wall());
@@ -56,8 +56,13 @@ export class Observer {
 
   /** Called with each new leader (null: nobody leads), and once with the first that is seen. Returns what removes it. */
   on(event: "change", listener: (leader: Leader | null) => void): () => void {
-    this.#emitter.on(event, listener);
-    return () => this.#emitter.off(event, listener);
+    if (typeof listener !== "function") throw new TypeError(`listener of "${event}": expected a function, got ${typeof listener}`);
+    const call = (leader: Leader | null) => {
+      // One that throws or rejects must not end the watch.
+      (async () => listener(leader))().catch((error) => this.#warn(error, `listener of "${event}" failed`));
+    };
+    this.#emitter.on(event, call);
+    return () => this.#emitter.off(event, call);
   }
 
   /** Ends the watch; resolves when nothing of it is left. */
@@ -123,7 +128,11 @@ export class Observer {
 
   #trouble(error: unknown): void {
     this.#staleSince ??= new Date(this.#clock.wall());
-    this.#logger.warn({ election: this.election, err: error }, `observing: ${error instanceof Error ? error.message : String(error)}`);
+    this.#warn(error, "observing");
+  }
+
+  #warn(error: unknown, what: string): void {
+    this.#logger.warn({ election: this.election, err: error }, `${what}: ${error instanceof Error ? error.message : show(error)}`);
   }
 }
 
