@@ -46,7 +46,10 @@ export class Leaving {
   /** An entry that nobody knows of would get the seat later and keep it for as long as the session lives. */
   async #settle(signal: AbortSignal): Promise<void> {
     const { requests, paths } = this.#around;
-    const [synced, list] = await Promise.allSettled([requests.sync(paths.candidates, signal), requests.getChildren(paths.candidates, signal)]);
+    const [synced, list] = await Promise.allSettled([
+      requests.sync(paths.candidates, signal),
+      requests.getChildren(paths.candidates, signal),
+    ]);
     if (synced.status === "rejected") throw synced.reason;
     if (list.status === "fulfilled") this.#entry.settle(list.value.children);
     else if (isZooKeeperError(list.reason, "NONODE")) this.#entry.settle([]);
@@ -67,7 +70,12 @@ export class Leaving {
       const operations: Operation[] = [
         { op: "check", path: paths.entry(next.entry), version: -1 },
         this.#delete(),
-        { op: "setData", path: paths.term, data: writeTerm(next.card.stored, next.entry, clock.wall(), seat.extra), version: seat.handle.version },
+        {
+          op: "setData",
+          path: paths.term,
+          data: writeTerm(next.card.stored, next.entry, clock.wall(), seat.extra),
+          version: seat.handle.version,
+        },
       ];
       try {
         await requests.write(operations, signal);

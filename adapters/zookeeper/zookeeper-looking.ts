@@ -4,8 +4,8 @@ import { isZooKeeperError } from "./zookeeper-error.js";
 import { orMissing, readQueue } from "./zookeeper-list.js";
 import { ignoredSentences, unsteady, type ZooKeeperBehind, type ZooKeeperHead, type ZooKeeperHeld } from "./zookeeper-places.js";
 import { type Entry, stand } from "./zookeeper-queue.js";
-import type { Surroundings } from "./zookeeper-surroundings.js";
 import { tolerate } from "./zookeeper-requests.js";
+import type { Surroundings } from "./zookeeper-surroundings.js";
 import { leaveVersionZero, makeParents, makeTerm, type Term, termOf } from "./zookeeper-term.js";
 import type { ZooKeeperStat } from "./zookeeper-wire.js";
 
@@ -44,7 +44,11 @@ export class Looking {
   }
 
   /** The held place of a term whose `term` znode has this stat. */
-  held(stat: Pick<ZooKeeperStat, "version" | "mzxid">, extra: Readonly<Record<string, unknown>>, ignored: readonly string[] = []): ZooKeeperHeld {
+  held(
+    stat: Pick<ZooKeeperStat, "version" | "mzxid">,
+    extra: Readonly<Record<string, unknown>>,
+    ignored: readonly string[] = [],
+  ): ZooKeeperHeld {
     const { chroot, paths } = this.#around;
     const handle = {
       chroot,
@@ -62,7 +66,12 @@ export class Looking {
     // An acquiring look needs no sync: the list is read behind my own create, so it shows every live entry before mine; a
     // lagging server can only show some that have gone, or an older term, at whose version a claim fails.
     const removed = this.#removeOld([], signal);
-    const begin = state === "none" ? this.#entry.create(signal) : state === "doubtful" || this.#lagging ? requests.sync(paths.candidates, signal) : null;
+    const begin =
+      state === "none"
+        ? this.#entry.create(signal)
+        : state === "doubtful" || this.#lagging
+          ? requests.sync(paths.candidates, signal)
+          : null;
     // Term first, then the list: an entry that is named and not listed has gone, and what changes later changes the version.
     const flight = [begin, requests.getData(paths.term, signal), requests.getChildren(paths.candidates, signal), removed] as const;
     const [began, term, list] = await Promise.allSettled(flight);

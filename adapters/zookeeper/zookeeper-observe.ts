@@ -23,7 +23,11 @@ export async function readLeader(requests: Requests, paths: ElectionPaths, signa
 
 /** Everybody who stands, the holder of the seat first; as fresh as {@link readLeader}. */
 export async function readStandings(requests: Requests, paths: ElectionPaths, signal: AbortSignal): Promise<Standing[]> {
-  const flight = [requests.sync(paths.term, signal), requests.getData(paths.term, signal), requests.getChildren(paths.candidates, signal)] as const;
+  const flight = [
+    requests.sync(paths.term, signal),
+    requests.getData(paths.term, signal),
+    requests.getChildren(paths.candidates, signal),
+  ] as const;
   const [synced, read, list] = await Promise.allSettled(flight);
   if (synced.status === "rejected") throw synced.reason;
   const data = orMissing(read);
@@ -76,7 +80,13 @@ function isSame(term: Term | null, seen: Leader | null): boolean {
   return term?.record != null && term.mzxid === seen.fence && term.version === seen.number;
 }
 
-async function readStanding(requests: Requests, path: string, name: string, leading: boolean, signal: AbortSignal): Promise<Standing | null> {
+async function readStanding(
+  requests: Requests,
+  path: string,
+  name: string,
+  leading: boolean,
+  signal: AbortSignal,
+): Promise<Standing | null> {
   const read = await tolerate(requests.getData(path, signal), "NONODE");
   if (read === undefined) return null;
   const card = readCard(read.data, path);

@@ -90,10 +90,13 @@ function readServers(servers: unknown): string[] {
 }
 
 function readServer(server: unknown): string {
-  if (typeof server === "string" && server.includes("@")) throw new ConfigError("servers", "expected host:port; credentials belong in the option auth");
-  const [, host, port = "2181"] = typeof server === "string" ? (/^(\[[0-9A-Fa-f:.%]+\]|[A-Za-z0-9._-]+)(?::(\d{1,5}))?$/.exec(server) ?? []) : [];
+  if (typeof server === "string" && server.includes("@"))
+    throw new ConfigError("servers", "expected host:port; credentials belong in the option auth");
+  const [, host, port = "2181"] =
+    typeof server === "string" ? (/^(\[[0-9A-Fa-f:.%]+\]|[A-Za-z0-9._-]+)(?::(\d{1,5}))?$/.exec(server) ?? []) : [];
   if (host === undefined) throw new ConfigError("servers", `expected host:port (IPv6 in brackets), got ${JSON.stringify(server)}`);
-  if (Number(port) < 1 || Number(port) > 65_535) throw new ConfigError("servers", `expected a port from 1 to 65535, got ${JSON.stringify(server)}`);
+  if (Number(port) < 1 || Number(port) > 65_535)
+    throw new ConfigError("servers", `expected a port from 1 to 65535, got ${JSON.stringify(server)}`);
   return `${host}:${Number(port)}`;
 }
 
@@ -114,7 +117,8 @@ function readAuth(auth: unknown): ZooKeeperAuth[] {
   if (auth === undefined) return [];
   const list: unknown[] = Array.isArray(auth) ? auth : [auth];
   return list.map((one) => {
-    const given: Partial<ZooKeeperAuth> = typeof one === "string" ? { scheme: "digest", credentials: one } : ((one ?? {}) as Partial<ZooKeeperAuth>);
+    const given: Partial<ZooKeeperAuth> =
+      typeof one === "string" ? { scheme: "digest", credentials: one } : ((one ?? {}) as Partial<ZooKeeperAuth>);
     const { scheme, credentials } = given;
     if (typeof scheme !== "string" || scheme === "" || typeof credentials !== "string") {
       throw new ConfigError("auth", 'expected "user:password", or { scheme, credentials }');
@@ -132,7 +136,8 @@ function readAcl(acl: unknown): readonly ZooKeeperAcl[] {
     if (typeof permissions !== "string" || !/^[cdrwa]+$/.test(permissions) || new Set(permissions).size !== permissions.length) {
       throw new ConfigError("acl", `expected permissions as letters of cdrwa, got ${JSON.stringify(permissions)}`);
     }
-    if (typeof scheme !== "string" || scheme === "" || typeof id !== "string") throw new ConfigError("acl", "expected scheme and id as texts");
+    if (typeof scheme !== "string" || scheme === "" || typeof id !== "string")
+      throw new ConfigError("acl", "expected scheme and id as texts");
     return { permissions, scheme, id };
   });
 }

@@ -32,7 +32,7 @@ export function pathFault(path: string): string | null {
   for (const name of path.slice(1).split("/")) {
     if (name === "") return "must not contain an empty name or end with a slash";
     if (name === "." || name === "..") return "must not contain the names . and ..";
-    if (/[\u0000-\u001f\u007f-\u009f\ud800-\uf8ff\ufff0-\uffff]/.test(name)) return "contains a character that ZooKeeper does not allow";
+    if (/[\p{Cc}\p{Cs}\p{Co}\u{fff0}-\u{10ffff}]/u.test(name)) return "contains a character that ZooKeeper does not allow";
   }
   return null;
 }

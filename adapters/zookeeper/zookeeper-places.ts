@@ -66,7 +66,9 @@ export function ignoredSentences(foreign: readonly string[], candidates: string,
   const names = foreign.slice(0, SHOWN).map((name) => JSON.stringify(name));
   const sentences: string[] = [];
   if (names.length > 0) {
-    sentences.push(`${candidates} has children that are not tenure's: ${names.join(", ")}${more}; delete them, or give tenure another root`);
+    sentences.push(
+      `${candidates} has children that are not tenure's: ${names.join(", ")}${more}; delete them, or give tenure another root`,
+    );
   }
   if (fault !== null) sentences.push(`${term} is not a record of tenure (it ${fault}); delete it, or give tenure another root`);
   return sentences;

@@ -69,9 +69,7 @@ export function byCreation(entries: readonly Entry[], czxids: ReadonlyMap<string
 }
 
 /** Where an entry stands. */
-export type Standing =
-  | { readonly kind: "held" | "head" | "gone" }
-  | { readonly kind: "behind"; readonly predecessor: string };
+export type Standing = { readonly kind: "held" | "head" | "gone" } | { readonly kind: "behind"; readonly predecessor: string };
 
 /**
  * Where `mine` stands in `order`, when the term that was read *before* the list names the entry `named`. Not listed comes

@@ -89,7 +89,10 @@ function decode(data: Buffer, path: string): Json | string {
 
 function checkVersion(json: Json, path: string): Json {
   if (typeof json.v === "number" && json.v > VERSION) {
-    throw new StoreError("unsupported", `${path}: written by a later release (record version ${json.v}, this one reads ${VERSION}): update tenure here`);
+    throw new StoreError(
+      "unsupported",
+      `${path}: written by a later release (record version ${json.v}, this one reads ${VERSION}): update tenure here`,
+    );
   }
   return json;
 }

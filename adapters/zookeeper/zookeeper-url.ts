@@ -1,5 +1,5 @@
-import { ConfigError } from "../../src/errors.js";
 import { type Duration, parseDurationText } from "../../src/duration.js";
+import { ConfigError } from "../../src/errors.js";
 
 /** What a URL or a host list says, before anything is checked but its form. */
 export interface Spelled {

@@ -1,3 +1,4 @@
+import { onAbort } from "./zookeeper-client-abort.js";
 import { isZooKeeperError } from "./zookeeper-error.js";
 import type { Watch } from "./zookeeper-wire.js";
 
@@ -9,7 +10,11 @@ export const FIRED = -1;
  * index at once. `current` was asked after the watches, in the same flight: false means that what they were to notice had
  * happened before they were armed.
  */
-export async function watched(watches: readonly Watch[], signal: AbortSignal, current: Promise<boolean> = Promise.resolve(true)): Promise<number> {
+export async function watched(
+  watches: readonly Watch[],
+  signal: AbortSignal,
+  current: Promise<boolean> = Promise.resolve(true),
+): Promise<number> {
   try {
     const [state, ...armed] = await Promise.allSettled([current, ...watches.map((watch) => watch.armed)]);
     for (const [index, outcome] of armed.entries()) {
@@ -18,7 +23,11 @@ export async function watched(watches: readonly Watch[], signal: AbortSignal, cu
       throw outcome.reason;
     }
     if (state.status === "rejected") throw state.reason;
-    if (state.value) await firstOf(watches.map((watch) => watch.fired), signal);
+    if (state.value)
+      await firstOf(
+        watches.map((watch) => watch.fired),
+        signal,
+      );
     return FIRED;
   } finally {
     for (const watch of watches) watch.release();
@@ -28,12 +37,12 @@ export async function watched(watches: readonly Watch[], signal: AbortSignal, cu
 function firstOf(promises: readonly Promise<void>[], signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
-    const onAbort = () => reject(signal.reason);
-    const onFired = () => {
-      signal.removeEventListener("abort", onAbort);
-      resolve();
-    };
-    signal.addEventListener("abort", onAbort, { once: true });
-    for (const promise of promises) void promise.then(onFired);
+    const forget = onAbort(signal, () => reject(signal.reason));
+    for (const promise of promises) {
+      void promise.then(() => {
+        forget();
+        resolve();
+      });
+    }
   });
 }

@@ -38,7 +38,10 @@ describe("what others do to an election on ZooKeeper", () => {
     expect(place).toMatchObject({ seen: 0n, ignored: [expect.stringContaining(arena.term)] });
     const observer = await arena.open();
     expect(await observer.leader("e", soon())).toBeNull();
-    expect((await observer.queue("e", soon())).map(({ id, leading }) => [id, leading])).toEqual([["a", false], ["b", false]]);
+    expect((await observer.queue("e", soon())).map(({ id, leading }) => [id, leading])).toEqual([
+      ["a", false],
+      ["b", false],
+    ]);
     await a.withdraw("free", soon());
     expect((await claimed(b)).ignored).toEqual([]);
   });
@@ -171,11 +174,19 @@ describe("missing permissions", () => {
     await owner.look(soon());
     const stranger = await arena.candidate("b");
     const failure = { code: "auth", transient: false, zk: "NOAUTH" };
-    await expect(stranger.look(soon())).rejects.toMatchObject({ ...failure, message: expect.stringContaining(`CREATE on ${arena.candidates}`) });
+    await expect(stranger.look(soon())).rejects.toMatchObject({
+      ...failure,
+      message: expect.stringContaining(`CREATE on ${arena.candidates}`),
+    });
     await stranger.withdraw("hand-over", soon());
     const session = await arena.open();
-    await expect(session.leader("e", soon())).rejects.toMatchObject({ ...failure, message: expect.stringContaining(`READ on ${arena.term}`) });
-    await expect(session.contend("f", card("b"), null).look(soon())).rejects.toMatchObject({ message: expect.stringContaining(`CREATE on ${arena.root}`) });
+    await expect(session.leader("e", soon())).rejects.toMatchObject({
+      ...failure,
+      message: expect.stringContaining(`READ on ${arena.term}`),
+    });
+    await expect(session.contend("f", card("b"), null).look(soon())).rejects.toMatchObject({
+      message: expect.stringContaining(`CREATE on ${arena.root}`),
+    });
     await session.touch(soon());
     const known = await arena.candidate("c", { auth: "owner:secret", acl: [own] });
     expectPlace(await known.look(soon()), "behind");
@@ -188,7 +199,10 @@ describe("missing permissions", () => {
     await owner.withdraw("free", soon());
     const stranger = await arena.candidate("b");
     const head = expectPlace(await stranger.look(soon()), "head");
-    await expect(stranger.claim(head, soon())).rejects.toMatchObject({ code: "auth", message: expect.stringContaining(`WRITE on ${arena.term}`) });
+    await expect(stranger.claim(head, soon())).rejects.toMatchObject({
+      code: "auth",
+      message: expect.stringContaining(`WRITE on ${arena.term}`),
+    });
     await stranger.withdraw("hand-over", soon());
   });
 

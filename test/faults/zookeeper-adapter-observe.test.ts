@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Arena, claimed, expectPlace, isPending, soon } from "./zookeeper-adapter.js";
+import { Arena, card, claimed, expectPlace, isPending, soon } from "./zookeeper-adapter.js";
 
 describe("observing an election on ZooKeeper", () => {
   it("sees nobody where nothing is, and makes nothing", async () => {
@@ -22,6 +22,23 @@ describe("observing an election on ZooKeeper", () => {
       { id: "b", metadata: { zone: "of b" }, leading: false },
       { id: "c", metadata: { zone: "of c" }, leading: false },
     ]);
+  });
+
+  it("reads a long queue without a warning of Node's", async () => {
+    const arena = new Arena();
+    const session = await arena.open();
+    for (let n = 0; n < 15; n++) await session.contend("e", card(String(n)), null).look(soon());
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error) => void warnings.push(warning);
+    process.on("warning", onWarning);
+    expect((await session.queue("e", soon())).map(({ id }) => Number(id))).toEqual([...Array(15).keys()]);
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off("warning", onWarning);
+    expect(warnings).toEqual([]);
+    const controller = new AbortController();
+    const reading = session.queue("e", controller.signal);
+    controller.abort(new Error("enough"));
+    await expect(reading).rejects.toThrow("enough");
   });
 
   it("shows no leader while the seat is free", async () => {
@@ -57,7 +74,12 @@ describe("observing an election on ZooKeeper", () => {
     const first = await observer.leader("e", soon());
     const b = await arena.candidate("b");
     const handedOn = observer.changed("e", first, soon());
-    expect(await isPending(handedOn, b.look(soon()).then(() => observer.leader("e", soon())))).toBe(true);
+    expect(
+      await isPending(
+        handedOn,
+        b.look(soon()).then(() => observer.leader("e", soon())),
+      ),
+    ).toBe(true);
     await a.withdraw("hand-over", soon());
     await handedOn;
     const second = await observer.leader("e", soon());

@@ -63,7 +63,10 @@ describe("an election on ZooKeeper", () => {
       expect(place.number).toBe(last.number + 1);
       expect(place.fence).toBeGreaterThan(last.fence);
       expect(place.seen).toBe(place.fence);
-      expect(JSON.parse((await raw.get(arena.term)).data)).toMatchObject({ candidate: "bc"[index], card: { metadata: { zone: `of ${"bc"[index]}` } } });
+      expect(JSON.parse((await raw.get(arena.term)).data)).toMatchObject({
+        candidate: "bc"[index],
+        card: { metadata: { zone: `of ${"bc"[index]}` } },
+      });
       last = place;
     }
     expect(await arena.entries(raw)).toHaveLength(1);

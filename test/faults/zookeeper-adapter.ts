@@ -27,7 +27,10 @@ export class Arena {
   readonly address = inject("zookeeper");
 
   async open(options: Partial<ZooKeeperOptions> = {}): Promise<Session> {
-    const store = new ZooKeeperStore(readOptions({ servers: this.address, root: this.root, sessionTimeout: "8s", ...options }), connectZooKeeper);
+    const store = new ZooKeeperStore(
+      readOptions({ servers: this.address, root: this.root, sessionTimeout: "8s", ...options }),
+      connectZooKeeper,
+    );
     const session = await store.open({ clock: systemClock }, soon());
     onTestFinished(() => session.close(soon()).catch(() => {}));
     return session;

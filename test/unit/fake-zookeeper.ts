@@ -1,6 +1,6 @@
-import { StoreError } from "../../src/errors.js";
 import { ZooKeeperError } from "../../adapters/zookeeper/zookeeper-error.js";
 import type { Operation, Watch, ZooKeeperClient, ZooKeeperStat } from "../../adapters/zookeeper/zookeeper-wire.js";
+import { StoreError } from "../../src/errors.js";
 
 interface Node {
   readonly data: Buffer;

@@ -172,7 +172,11 @@ describe("the hand-over", () => {
     a.client.log.length = 0;
     await a.contender.withdraw("hand-over", signal);
     expect(a.client.log).toHaveLength(1);
-    const [own, next] = [a, b].map(({ client }) => client.log)[0]?.[0]?.split(" ").slice(1) ?? [];
+    const [own, next] =
+      [a, b]
+        .map(({ client }) => client.log)[0]?.[0]
+        ?.split(" ")
+        .slice(1) ?? [];
     expect(a.client.log[0]).toBe(`multi ${own} ${next} ${TERM}`);
     expect(scene.entries).toEqual([own]);
   });

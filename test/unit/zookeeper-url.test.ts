@@ -5,7 +5,8 @@ import { ConfigError } from "../../src/errors.js";
 
 describe("store URLs of ZooKeeper", () => {
   it("reads everything that a URL can say", () => {
-    const url = "zookeeper://zk1:2181,zk2:2182,[::1]:2183/app/x?sessionTimeout=20s&tickTime=2s&root=/elections&connectTimeout=250ms&readTimeout=1m";
+    const url =
+      "zookeeper://zk1:2181,zk2:2182,[::1]:2183/app/x?sessionTimeout=20s&tickTime=2s&root=/elections&connectTimeout=250ms&readTimeout=1m";
     expect(readOptions(url)).toEqual({
       chroot: "/app/x",
       base: "/app/x/elections",
@@ -35,7 +36,14 @@ describe("store URLs of ZooKeeper", () => {
   });
 
   it("reads options as the URL that says the same", () => {
-    const options: ZooKeeperOptions = { servers: ["h1:2181", "h2"], chroot: "/app", root: "/r", sessionTimeout: "8s", tickTime: 2000, auth: "me:s/e@c" };
+    const options: ZooKeeperOptions = {
+      servers: ["h1:2181", "h2"],
+      chroot: "/app",
+      root: "/r",
+      sessionTimeout: "8s",
+      tickTime: 2000,
+      auth: "me:s/e@c",
+    };
     expect(readOptions(options)).toEqual(readOptions("zookeeper://me:s%2Fe%40c@h1:2181,h2/app?root=/r&sessionTimeout=8s&tickTime=2s"));
     expect(readOptions({ ...options, servers: "h1,h2:2181" })).toEqual(readOptions(options));
   });
@@ -86,6 +94,10 @@ describe("store URLs of ZooKeeper", () => {
     ["zookeeper://h1//app", "chroot"],
     ["zookeeper://h1/../app", "chroot"],
     ["zookeeper://h1/app%00", "chroot"],
+    ["zookeeper://h1/app%7F", "chroot"],
+    ["zookeeper://h1/%F0%9F%8E%89", "chroot"],
+    [{ servers: "h1", chroot: "/\ud800" }, "chroot"],
+    [{ servers: "h1", chroot: "/\uf8ff" }, "chroot"],
     ["zookeeper://h1?root=tenure", "root"],
     ["zookeeper://h1?root=", "root"],
     ["zookeeper://h1?session=5s", "session"],
