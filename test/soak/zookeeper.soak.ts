@@ -2,6 +2,7 @@ import { inject } from "vitest";
 import { blackholedLeader } from "../faults/support/scenarios/blackholed-leader.js";
 import { cutFollower, DECEIVED, GROUPS } from "../faults/support/scenarios/cut-follower.js";
 import { tenHandOvers } from "../faults/support/scenarios/hand-over.js";
+import { restartedInTime, restartedTooLate, restartedWhileDraining, wiped } from "../faults/support/scenarios/restarts.js";
 import { killedLeader, stoppedLeader } from "../faults/support/scenarios/stopped-process.js";
 import { withdrawals } from "../faults/support/scenarios/withdrawals.js";
 import { counted } from "./soak.js";
@@ -19,6 +20,11 @@ counted("random withdrawals, 12 s", 5, () => withdrawals(server, { rule: "ours",
 counted("random withdrawals, claiming whenever a predecessor goes", 3, () => withdrawals(server, { rule: "hasty", duration: 30_000 }), {
   control: /began (while|with) 1/,
 });
+counted("server restarted before admission closes, 40 s", 5, () => restartedInTime(40_000));
+counted("server restarted before the deadline, 40 s", 5, () => restartedWhileDraining(40_000, 20_000), { abreast: 2 });
+counted("server restarted after the deadline", 5, () => restartedTooLate(4000));
+counted("server restarted after the deadline, 40 s", 1, () => restartedTooLate(40_000));
+counted("server restarted without its data", 5, () => wiped(4000));
 for (const group of [...GROUPS, DECEIVED]) {
   const scenario = async () => (await cutFollower(10, [group])).get(group) ?? [];
   counted(
