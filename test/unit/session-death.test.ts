@@ -29,6 +29,7 @@ describe("a session past its deadline while work is running", () => {
     a.client.holdReplies();
     await world.clock.advanceUntil(() => a.told.includes("lost:overrun"), SPAN);
     const sent = a.tap.names(session).length;
+    expect(a.tap.abandoned.has(session)).toBe(true);
     const last = world.clock.mono();
     a.client.release();
     await world.clock.advance(5000);

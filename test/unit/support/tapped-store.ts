@@ -20,6 +20,8 @@ export type Around = <T>(call: Call, pass: () => Promise<T>) => Promise<T>;
 export class TappedStore implements Store {
   readonly name = "tapped";
   readonly calls: Call[] = [];
+  /** Ids of the sessions on which nothing more may be sent. */
+  readonly abandoned = new Set<string>();
   /** How many calls have been answered, in either way. */
   answered = 0;
   around: Around = (_, pass) => pass();
@@ -106,6 +108,7 @@ class TappedSession implements Session {
   }
 
   abandon(): void {
+    this.#tap.abandoned.add(this.id);
     this.#inner.abandon();
   }
 

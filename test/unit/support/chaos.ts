@@ -1,0 +1,236 @@
+import type { MemoryCall } from "../../../adapters/memory/index.js";
+import { sleep } from "../../../src/clock.js";
+import type { Term } from "../../../src/term.js";
+import { checkGrammar } from "./grammar.js";
+import { type Candidate, World } from "./world.js";
+
+const TTL = 4000;
+const LOSABLE: readonly MemoryCall[] = ["look", "claim", "withdraw", "prepare", "prove", "touch", "close"];
+
+/** A small seeded generator (mulberry32). */
+function dice(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = Math.imul(state ^ (state >>> 15), state | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+interface Running {
+  readonly term: Term;
+  readonly session: string;
+}
+
+/** One process with a candidate: what befalls it, and the work it does while it leads. */
+interface Process {
+  readonly candidate: Candidate;
+  readonly running: Set<Running>;
+  crashed: boolean;
+  standing: boolean;
+}
+
+/**
+ * Candidates on the memory store, and a few dozen seeded mishaps. Throws what went wrong, with the seed. A seed with
+ * `force` also takes seats away without grace, and freezes machines: then two may believe at once, for a while.
+ */
+export class Chaos {
+  readonly #seed: number;
+  readonly #roll: () => number;
+  readonly #force: boolean;
+  readonly #world: World;
+  readonly #processes: Process[] = [];
+  readonly #story: string[] = [];
+  #fence = 0n;
+  #up = true;
+  /** What there is to check has been checked so often. */
+  checks = 0;
+  elections = 0;
+
+  constructor(seed: number) {
+    this.#seed = seed;
+    this.#roll = dice(seed);
+    this.#force = seed % 4 === 3;
+    this.#world = new World({ ttl: TTL, gap: seed % 2 === 0 ? 0 : 1100, latency: this.#pick([0, 3, 20]), lockDelay: this.#pick([0, 0, 300]) });
+  }
+
+  async run(steps: number): Promise<void> {
+    try {
+      const count = 2 + Math.floor(this.#roll() * 3);
+      for (let i = 0; i < count; i++) this.#add(`c${i}`);
+      for (let step = 0; step < steps; step++) {
+        await this.#mishap();
+        await this.#world.clock.advance(Math.floor(this.#roll() ** 2 * 2000));
+        this.#look();
+      }
+      await this.#heal();
+      await this.#end();
+    } catch (error) {
+      throw new Error(`seed ${this.#seed}: ${(error as Error).message}\n${this.#story.join("\n")}`, { cause: error });
+    }
+  }
+
+  #add(id: string): void {
+    const candidate = this.#world.candidate(id, { drain: this.#pick([0, 500, 5000]) });
+    const process: Process = { candidate, running: new Set(), crashed: false, standing: true };
+    candidate.elector.on("elected", (term) => this.#elected(process, term));
+    const { around } = candidate.tap;
+    candidate.tap.around = (call, pass) => {
+      this.#look();
+      return around(call, pass);
+    };
+    this.#processes.push(process);
+    candidate.elector.start();
+  }
+
+  /** The work: until it is drained, and a little longer, sometimes too long. */
+  #elected(process: Process, term: Term): Promise<void> {
+    const { clock, tap } = process.candidate;
+    this.elections++;
+    this.#story.push(`  ${clock.mono()} ${process.candidate.elector.id} elected, fence ${term.token}`);
+    if (term.fence <= this.#fence) throw new Error(`fence ${term.fence} after ${this.#fence}`);
+    this.#fence = term.fence;
+    const session = tap.calls.findLast(({ name }) => name === "look" || name === "claim")?.session ?? "";
+    const running: Running = { term, session };
+    for (const other of this.#processes) for (const older of other.running) this.#checkReleased(other, older);
+    process.running.add(running);
+    this.#look();
+    const longer = this.#pick([0, 0, 100, 1000, 6000]);
+    return (async () => {
+      if (!term.draining.aborted) await new Promise((resolve) => term.draining.addEventListener("abort", resolve, { once: true }));
+      if (longer > 0) await sleep(clock, longer, new AbortController().signal);
+      process.running.delete(running);
+    })();
+  }
+
+  /** A seat is never given away under running work, except by the store's own timeout. */
+  #checkReleased(other: Process, older: Running): void {
+    this.checks++;
+    if (this.#force) return;
+    if (this.#world.server.snapshot().sessions.includes(older.session)) {
+      this.#story.push(`VIOLATION: ${other.candidate.elector.id} still works in term ${older.term.number}, its session lives`);
+    }
+  }
+
+  /** No two believe at once. */
+  #look(): void {
+    this.checks++;
+    const leaders = this.#processes.filter(({ candidate, crashed }) => !crashed && candidate.elector.isLeader);
+    if (leaders.length > 1 && !this.#force) {
+      this.#story.push(`VIOLATION: ${leaders.map(({ candidate }) => candidate.elector.id).join(" and ")} both lead at ${this.#world.clock.mono()}`);
+    }
+  }
+
+  async #mishap(): Promise<void> {
+    const process = this.#pick(this.#processes.filter(({ crashed }) => !crashed));
+    const { elector, client, clock } = process.candidate;
+    const mishaps: [string, () => void | Promise<void>][] = [
+      ["is cut off", () => client.partition()],
+      ["is reached again", () => client.heal()],
+      ["is reached again", () => client.heal()],
+      ["has its connection broken", () => client.reset()],
+      ["is paused", () => (clock.pause(), client.holdReplies())],
+      ["goes on", () => (client.release(), clock.resume())],
+      ["goes on, timers first", async () => (await clock.resume(), client.release())],
+      ["has its replies held", () => client.holdReplies()],
+      ["has its requests held", () => client.holdRequests()],
+      ["has everything released", () => client.release()],
+      ["has everything released", () => client.release()],
+      ["loses a reply", () => client.loseReply(this.#pick(LOSABLE), this.#pick(["connection-lost", "silence"] as const))],
+      ["loses a request", () => client.failNext(this.#pick(LOSABLE))],
+      ["resigns", () => elector.resign()],
+      ["resigns", () => elector.resign()],
+      ["is served by a stranded server", () => void (this.#up && client.strand())],
+      ["is served by a connected server", () => client.unstrand()],
+      ["has its wall clock set forward", () => clock.stepWall(this.#pick([500, 5000]))],
+      ["has its wall clock set back", () => clock.stepWall(-this.#pick([500, 50_000]))],
+      ["sleeps", () => clock.suspend(this.#pick([300, 3000, 9000]))],
+      ["stops", () => this.#stop(process)],
+      ["starts", () => this.#start(process)],
+      ["crashes and is replaced", () => this.#crash(process)],
+      ["finds the store stopped", () => this.#serve(false)],
+      ["finds the store started", () => this.#serve(true)],
+    ];
+    if (this.#force) {
+      mishaps.push(
+        ["is evicted", () => this.#world.server.evict(elector.id)],
+        ["is superseded", () => this.#world.server.supersede("seat")],
+        ["has its session destroyed", () => client.sessions.forEach((id) => void this.#world.server.expire(id))],
+        ["is frozen", () => clock.freeze(this.#pick([300, 6000]))],
+      );
+    }
+    const [what, happen] = this.#pick(mishaps);
+    this.#story.push(`${this.#world.clock.mono()} ${elector.id} ${what}`);
+    await happen();
+  }
+
+  #serve(up: boolean): void {
+    this.#up = up;
+    if (up) this.#world.server.start();
+    else this.#world.server.stop();
+  }
+
+  #stop(process: Process): void {
+    process.standing = false;
+    void process.candidate.elector.stop();
+  }
+
+  #start(process: Process): void {
+    const { elector, told } = process.candidate;
+    if (process.standing || elector.state !== "stopped") return;
+    process.standing = true;
+    told.push("started");
+    elector.start();
+  }
+
+  #crash(process: Process): void {
+    if (this.#processes.length > 8) return;
+    process.crashed = true;
+    process.candidate.client.crash();
+    process.candidate.clock.pause();
+    this.#add(`${process.candidate.elector.id}'`);
+  }
+
+  /** Everything works again: soon there is a leader, and one entry for each candidate that stands. */
+  async #heal(): Promise<void> {
+    this.#story.push(`${this.#world.clock.mono()} healed`);
+    this.#serve(true);
+    for (const { candidate, crashed } of this.#processes) {
+      if (crashed) continue;
+      candidate.client.unstrand();
+      candidate.client.heal();
+      candidate.client.release();
+      await candidate.clock.resume();
+    }
+    const alive = this.#processes.filter(({ crashed, standing }) => !crashed && standing);
+    const leads = () => alive.length === 0 || alive.some(({ candidate }) => candidate.elector.isLeader);
+    // The longest work, a session's timeout with its lock-delay, a lost attempt, and the backoff of a reopening.
+    await this.#world.clock.advanceUntil(leads, 6000 + TTL + 300 + TTL / 2 + 3000 + 2000).catch(() => {
+      throw new Error(`no leader in time: ${alive.map(({ candidate }) => `${candidate.elector.id} ${candidate.elector.state}`).join(", ")}`);
+    });
+    await this.#world.clock.advance(6000 + 3 * TTL);
+    const line = (await this.#world.line()).map((id) => id.replace("*", "")).sort();
+    const expected = alive.map(({ candidate }) => candidate.elector.id).sort();
+    if (line.join() !== expected.join()) throw new Error(`the queue is ${line.join()} and should be ${expected.join()}`);
+    this.#look();
+  }
+
+  async #end(): Promise<void> {
+    const violation = this.#story.find((line) => line.startsWith("VIOLATION"));
+    if (violation) throw new Error(violation);
+    for (const { candidate, crashed } of this.#processes) {
+      if (!crashed) continue;
+      // A process that is gone tells nothing: what it will be told now does not count.
+      candidate.told.length = 0;
+      candidate.told.push("stopped");
+      checkGrammar(candidate.elector.id, candidate.told);
+    }
+    this.#world.candidates.splice(0, this.#world.candidates.length, ...this.#processes.filter(({ crashed }) => !crashed).map(({ candidate }) => candidate));
+    await this.#world.end();
+  }
+
+  #pick<T>(from: readonly T[]): T {
+    return from[Math.floor(this.#roll() * from.length)] as T;
+  }
+}
