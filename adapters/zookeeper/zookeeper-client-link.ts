@@ -29,6 +29,8 @@ export class Link implements Connection {
   readonly ready: Promise<void>;
   /** Resolves to the reason once the connection has ended. Never rejects. */
   readonly lost: Promise<StoreError>;
+  /** Called when the connection has ended, before anybody whose request was pending can hear of it. */
+  onLost: (why: StoreError) => void = () => {};
   readonly #clock: Clock;
   readonly #options: ClientOptions;
   readonly #resume: Resume | null;
@@ -133,6 +135,7 @@ export class Link implements Connection {
     else this.#socket.destroy();
     this.#setUnready(why);
     this.#setLost(why);
+    this.onLost(why);
     this.failPending(why);
     this.#calls.clear();
     this.watches.fireAll();

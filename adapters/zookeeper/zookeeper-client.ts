@@ -35,7 +35,7 @@ class Client implements ZooKeeperClient {
   constructor(codec: Codec, dialer: Dialer, link: Link) {
     this.#codec = codec;
     this.#dialer = dialer;
-    this.#link = link;
+    this.#link = this.#own(link);
     setMaxListeners(0, this.#ended.signal);
     this.sessionId = link.resume.id.readBigInt64BE();
     this.timeout = link.resume.timeout;
@@ -148,8 +148,8 @@ class Client implements ZooKeeperClient {
   async #serve(): Promise<void> {
     try {
       for (;;) {
-        const why = await this.#link.lost;
-        if (endsSession(why)) throw why;
+        await this.#link.lost;
+        if (this.ended.aborted) return;
         this.#adopt(await this.#dialer.again(this.#link.resume, this.ended));
       }
     } catch (why) {
@@ -157,9 +157,17 @@ class Client implements ZooKeeperClient {
     }
   }
 
+  #own(link: Link): Link {
+    link.onLost = (why) => {
+      if (endsSession(why)) this.#end(why);
+    };
+    return link;
+  }
+
   #adopt(link: Link): void {
-    this.#link = link;
+    // It may have broken again by now: then the next one is dialled.
     if (link.over) return;
+    this.#link = this.#own(link);
     for (const call of this.#waiting) link.send(call);
     this.#waiting.clear();
   }

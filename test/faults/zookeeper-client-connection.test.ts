@@ -91,8 +91,10 @@ describe("a dead link", () => {
     abort.abort(reason);
     expect(await late).toBe(reason);
     expect(await together).toBe(reason);
+    // At once, not when the read timeout is over.
+    expect(await settled(other)).toBe(true);
+    expect(await settled(watch.fired)).toBe(true);
     expect(await other).toMatchObject({ zk: "CONNECTIONLOSS" });
-    await watch.fired;
     proxy.release();
     expect(await zk.exists(root, soon())).toMatchObject({ version: 0 });
     expect(proxy.requests("connect")).toBe(2);

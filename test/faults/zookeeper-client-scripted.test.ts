@@ -137,6 +137,16 @@ describe("answers of the server", () => {
   });
 
   it.each([
+    ["in a reply", ({ xid }: Request) => reply(xid, -112)],
+    ["inside a transaction", ({ xid }: Request) => reply(xid, 0, failures(-112))],
+  ])("that the session has expired, %s, abort `ended` before anybody hears of a rejection", async (_where, answer) => {
+    const zk = await open((await startScripted({ answer })).address);
+    const operations = [{ op: "check", path: "/", version: 1 }] as const;
+    const heard = [1, 2].map(() => zk.multi(operations, soon()).catch(() => zk.ended.aborted));
+    expect(await Promise.all(heard)).toEqual([true, true]);
+  });
+
+  it.each([
     ["out of order", (xid: number) => reply(xid + 1)],
     ["to nobody", () => Buffer.concat([reply(70), reply(71)])],
     ["too short", () => Buffer.from([0, 0, 0, 2, 1, 1])],

@@ -45,8 +45,10 @@ describe("watches", () => {
   it("on children are not used up by a write", async () => {
     const { zk, root } = await withRoot();
     const watch = zk.watch("children", root, soon());
-    await watch.armed;
+    const other = zk.watch("data", root, soon());
+    await Promise.all([watch.armed, other.armed]);
     await zk.setData(root, text("!"), -1, soon());
+    await other.fired;
     expect(await settled(watch.fired)).toBe(false);
     await zk.create(`${root}/c`, text(""), "persistent", soon());
     await watch.fired;
