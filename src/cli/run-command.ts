@@ -73,9 +73,11 @@ class Supervisor implements RunningCommand {
   readonly #options: CommandOptions;
   readonly #done = new AbortController();
   #settle: (end: CommandEnd) => void = () => {};
+  /** Null before the keeper runs and from its death on: then the number may come to be somebody else's. */
   #group: number | null = null;
   #started = false;
   #exit: number | null = null;
+  #byItself = false;
   #told = false;
   #killed = false;
   #held: NodeJS.Signals[] = [];
@@ -92,6 +94,7 @@ class Supervisor implements RunningCommand {
       else this.#start(term);
     } catch (error) {
       this.#failed(error as Error);
+      this.kill("it could not be watched over");
     }
   }
 
@@ -124,7 +127,7 @@ class Supervisor implements RunningCommand {
     const keeper = startKeeper(title, {
       onReport: (line) => this.#onReport(line),
       onDeath: () => this.#onDeath(),
-      onGone: (error) => (error ? this.#failed(error) : void this.#onGone()),
+      onGone: (error) => void this.#onGone(keeper.group, error),
     });
     this.#group = keeper.group;
     if (keeper.group === null) return;
@@ -134,10 +137,10 @@ class Supervisor implements RunningCommand {
     let running = false;
     this.#stopFeeding = feedDeadlines(term, clock, {
       deadline: (deadline) => {
+        onDeadline(deadline);
         if (running) keeper.feed(deadline);
         else keeper.run(command, deadline);
         running = true;
-        onDeadline(deadline);
       },
       due: () => this.kill("the deadline has come"),
     });
@@ -153,9 +156,11 @@ class Supervisor implements RunningCommand {
       case "failed":
         this.#options.logger.error({}, `cannot start the command: ${line.message}`);
         this.#exit = line.status;
+        this.#byItself = true;
         return this.kill(line.message);
       case "exited":
         this.#exit = line.signal === null ? line.code : signalStatus(line.signal);
+        this.#byItself = !this.#told;
         return void this.#afterExit();
       case "killing":
         this.#killed = true;
@@ -180,17 +185,19 @@ class Supervisor implements RunningCommand {
     this.#stopFeeding();
     if (!this.#killed) this.#options.logger.error({ group: this.#group }, "the keeper died; killing the command");
     if (this.#group !== null) signalGroup(this.#group, "SIGKILL");
+    this.#group = null;
   }
 
-  async #onGone(): Promise<void> {
+  async #onGone(group: number | null, error: Error | null): Promise<void> {
     const { clock, logger } = this.#options;
-    if (this.#group !== null) await killGroup(this.#group, clock, logger);
+    if (error) this.#failed(error);
+    if (group !== null) await killGroup(group, clock, logger);
     this.#finish();
   }
 
   #failed(error: Error): void {
     this.#options.logger.error({}, `cannot start the keeper: ${error.message}`);
-    this.#finish();
+    if (this.#group === null) this.#finish();
   }
 
   #finish(): void {
@@ -202,9 +209,8 @@ class Supervisor implements RunningCommand {
 
   #because(): CommandEnd["because"] {
     if (!this.#started && this.#exit === null) return "not-started";
-    if (this.#told) return "told";
-    if (this.#exit !== null) return "itself";
-    return this.#killed ? "told" : "keeper";
+    if (this.#byItself) return "itself";
+    return this.#told || this.#killed ? "told" : "keeper";
   }
 
   #killAfter(ms: number, why: string): void {
