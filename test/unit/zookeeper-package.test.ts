@@ -1,0 +1,41 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+
+afterEach(() => {
+  vi.doUnmock("node-zookeeper-client/lib/jute/index.js");
+  vi.resetModules();
+});
+
+describe("node-zookeeper-client", () => {
+  it("is asked for by name when it is not there", async () => {
+    vi.doMock("node-zookeeper-client/lib/jute/index.js", () => {
+      throw new Error("Cannot find package");
+    });
+    const { loadNodeZooKeeperClient } = await import("../../adapters/zookeeper/zookeeper-client-package.js");
+    const error = await loadNodeZooKeeperClient().catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: "unsupported", transient: false });
+    expect(String(error)).toContain("install version 1.1.3");
+  });
+
+  it("has what we use of it", async () => {
+    const { loadNodeZooKeeperClient } = await import("../../adapters/zookeeper/zookeeper-client-package.js");
+    const { ConnectionManager, jute } = await loadNodeZooKeeperClient();
+    for (const method of ["addAuthInfo", "queue", "onSocketConnected", "onSocketData", "onSocketDrain"]) {
+      expect(ConnectionManager.prototype).toHaveProperty(method);
+    }
+    for (const op of [
+      "CREATE",
+      "DELETE",
+      "EXISTS",
+      "GET_DATA",
+      "SET_DATA",
+      "SYNC",
+      "PING",
+      "GET_CHILDREN2",
+      "CHECK",
+      "MULTI",
+      "CLOSE_SESSION",
+    ]) {
+      expect(jute.OP_CODES).toHaveProperty(op, expect.any(Number));
+    }
+  });
+});
