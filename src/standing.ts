@@ -97,13 +97,18 @@ export async function guardSeat(standing: Standing, reign: Reign): Promise<void>
       retry.reset();
       if (place.kind === "held" && place.fence === reign.fence) continue;
       if (place.kind === "gone") reign.end("evicted", undefined);
-      else reign.end(place.seen < reign.fence ? "fence-regressed" : "superseded", undefined);
+      else reign.end(regressed(place, reign.fence) ? "fence-regressed" : "superseded", undefined);
     } catch (problem) {
       if (reign.over || session.closing.aborted) return;
       if (problem instanceof StoreError) standing.trouble(problem);
       await session.wait(reign.signal, (signal) => sleep(session.clock, retry.next(), signal)).catch(() => {});
     }
   }
+}
+
+/** Whether the store remembers an older term than mine. That it remembers none only says that somebody overwrote the record. */
+function regressed({ seen }: Place, fence: bigint): boolean {
+  return seen > 0n && seen < fence;
 }
 
 /**
