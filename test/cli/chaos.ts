@@ -57,6 +57,7 @@ export async function cycles(n: number, options: ChaosOptions = {}): Promise<Cha
       if (violations.length > 0) break;
     }
     await crew.stop();
+    if (violations.length === 0) violations.push(...file.overlaps());
     violations.push(...file.survivors().map((pid) => `process ${pid} of a command was left at the end`));
     return { blows: done, commands: file.lives().length, violations };
   } finally {
