@@ -84,9 +84,12 @@ export interface ClientOptions {
   readonly chroot: string;
   /** Milliseconds, as asked for. */
   readonly sessionTimeout: number;
-  /** For one server, from the connection attempt to the end of the handshake, ms. */
+  /** For one server, from the connection attempt to the end of the handshake, ms. When reconnecting a third of the negotiated timeout at most. */
   readonly connectTimeout: number;
-  /** A connection that has not brought a byte for so long, with a request or ping outstanding, is destroyed, ms. Null: 2/3 of the negotiated timeout. */
+  /**
+   * A connection that has not brought a byte for so long, with a request or ping outstanding, is destroyed, ms (no request is
+   * given less than a third of the negotiated timeout for its answer, unless this is shorter). Null: 2/3 of the negotiated timeout.
+   */
   readonly readTimeout: number | null;
   readonly auth: readonly { readonly scheme: string; readonly credentials: string }[];
   /** For every node that is created. */
