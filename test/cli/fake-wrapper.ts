@@ -60,7 +60,9 @@ export class FakeWrapper {
   }
 
   keeper(): Promise<number> {
-    return until(() => childrenOf(this.pid)[0], { what: "a keeper" });
+    // Stopped between fork and exec it would hold up the wrapper's spawn: wait until it is the keeper.
+    const isKeeper = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("keeper.js");
+    return until(() => childrenOf(this.pid).find(isKeeper), { what: "a keeper" });
   }
 
   dispose(): void {
