@@ -64,6 +64,25 @@ describe("admission", () => {
     expect(await world.line()).toEqual(["b*", "a"]);
   });
 
+  it("closes though a proof is answered in the reserve before any timer", async () => {
+    world = new World();
+    const a = world.candidate("a");
+    const work = hold(a);
+    a.elector.start();
+    await world.clock.settle();
+    await world.clock.advance(1000);
+    a.client.holdReplies();
+    await world.clock.advance(2000);
+    a.clock.pause();
+    await world.clock.advance(SPAN - RESERVE - 3000);
+    expect(a.elector.term?.remaining()).toBe(RESERVE);
+    a.client.release();
+    await world.clock.settle();
+    expect(a.told).toEqual(["elected", "draining:yielded"]);
+    await a.clock.resume();
+    work.open();
+  });
+
   it("after a pause into the reserve: draining before anything else", async () => {
     world = new World();
     const a = world.candidate("a");
@@ -194,7 +213,7 @@ describe("drain", () => {
     expect(world.server.sessions).toBe(0);
   });
 
-  it("an overdue work on a session past its deadline: nothing more is sent, whoever else leads there", async () => {
+  it("an overdue work on a session past its deadline: nothing more is sent, though the others' work has settled", async () => {
     world = new World();
     const late = world.candidate("late", { election: "e0", drain: 0 });
     const other = world.candidate("other", { with: late, election: "e1" });
@@ -205,11 +224,11 @@ describe("drain", () => {
     await world.clock.advance(SPAN);
     expect(late.told.at(-1)).toBe("lost:overrun");
     const [session] = late.client.sessions;
-    other.elector.on("draining", ({ term }) => new Promise((resolve) => term.signal.addEventListener("abort", resolve)));
-    late.client.holdReplies();
-    await world.clock.advanceUntil(() => other.told.at(-1) === "lost:overrun", 2 * TTL);
     const sent = late.tap.names(session).length;
-    late.client.release();
+    late.clock.pause();
+    await world.clock.advance(SPAN + 1);
+    await late.clock.resume();
+    expect(other.told.slice(0, 2)).toEqual(["elected", "lost:deadline"]);
     await world.clock.advanceUntil(() => other.elector.isLeader, 2 * TTL);
     expect(late.tap.names(session)).toHaveLength(sent);
     expect(late.elector.state).toBe("ending");
