@@ -226,7 +226,7 @@ describe("drain", () => {
     const [session] = late.client.sessions;
     const sent = late.tap.names(session).length;
     late.clock.pause();
-    await world.clock.advance(SPAN + 1);
+    await world.clock.advance((other.elector.term as Term).remaining());
     await late.clock.resume();
     expect(other.told.slice(0, 2)).toEqual(["elected", "lost:deadline"]);
     await world.clock.advanceUntil(() => other.elector.isLeader, 2 * TTL);
