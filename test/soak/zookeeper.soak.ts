@@ -3,6 +3,7 @@ import { blackholedLeader } from "../faults/support/scenarios/blackholed-leader.
 import { cutFollower, DECEIVED, GROUPS } from "../faults/support/scenarios/cut-follower.js";
 import { tenHandOvers } from "../faults/support/scenarios/hand-over.js";
 import { restartedInTime, restartedTooLate, restartedWhileDraining, wiped } from "../faults/support/scenarios/restarts.js";
+import { allSteps, type Step, stopAt } from "../faults/support/scenarios/stop-anywhere.js";
 import { killedLeader, stoppedLeader } from "../faults/support/scenarios/stopped-process.js";
 import { withdrawals } from "../faults/support/scenarios/withdrawals.js";
 import { counted } from "./soak.js";
@@ -25,6 +26,12 @@ counted("server restarted before the deadline, 40 s", 5, () => restartedWhileDra
 counted("server restarted after the deadline", 5, () => restartedTooLate(4000));
 counted("server restarted after the deadline, 40 s", 1, () => restartedTooLate(40_000));
 counted("server restarted without its data", 5, () => wiped(4000));
+const steps: Step[] = [];
+const nextStep = async () => {
+  if (steps.length === 0) steps.push(...(await allSteps(server)));
+  return stopAt(server, steps.shift() as Step);
+};
+counted("stop() at every step, with every fault", 120, nextStep, { abreast: 1 });
 for (const group of [...GROUPS, DECEIVED]) {
   const scenario = async () => (await cutFollower(10, [group])).get(group) ?? [];
   counted(

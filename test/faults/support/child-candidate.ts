@@ -64,11 +64,12 @@ export class ChildCandidate {
   /** The next such line after the first `from` lines. */
   async next(what: string, timeout: number, from = 0): Promise<Line> {
     const find = () => this.lines.slice(from).find((line) => line.what === what);
-    return until(find, {
-      timeout,
-      every: 2,
-      what: `process ${this.id} writes "${what}" (${this.lines.map((line) => line.what).join(", ")}) ${this.#errors}`,
-    });
+    return until(find, { timeout, every: 2, what: `process ${this.id} writes "${what}"` }).catch((error) => this.fail(error));
+  }
+
+  /** Throws `error`, with what the child has written. */
+  fail(error: Error): never {
+    throw new Error(`${error.message}; it wrote: ${this.lines.map(({ what }) => what).join(", ")} ${this.#errors}`);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
