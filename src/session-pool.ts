@@ -140,9 +140,8 @@ export class SessionPool {
         try {
           if (this.#pause) await sleep(this.#clock, this.#backoff.next(), opening.signal);
           this.#pause = false;
-          const session = new SharedSession(await this.#store.open({ clock: this.#clock }, opening.signal), this.#clock);
-          if (opening.signal.aborted) return void session.close();
-          this.#install(session);
+          const session = await this.#store.open({ clock: this.#clock }, opening.signal);
+          this.#install(new SharedSession(session, this.#clock));
         } catch (error) {
           if (!opening.signal.aborted) await this.#failed(error, opening.signal);
         }

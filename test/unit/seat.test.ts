@@ -62,10 +62,18 @@ describe("a seat found held", () => {
     const [a, b] = (await world.lineUp("a", "b")) as Three;
     await world.clock.advance(10 * TTL);
     const before = b.tap.calls.length;
+    let answers = -1;
+    b.tap.around = (call, pass) => {
+      if (call.name === "look") answers = b.tap.answered;
+      // Nothing has been answered since the look was sent: not the look either.
+      if (call.name === "prove") expect(b.tap.answered).toBe(answers);
+      return pass();
+    };
     a.elector.resign();
     await world.clock.settle();
     expect(b.elector.isLeader).toBe(true);
     expect(b.tap.names().slice(before)).toEqual(["look", "prove", "unseated"]);
+    expect(answers).toBeGreaterThan(0);
     expect((b.elector.term as Term).remaining()).toBeGreaterThan(TTL / 2);
   });
 
