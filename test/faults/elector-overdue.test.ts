@@ -81,7 +81,7 @@ describe.concurrent("work that outlives", { timeout: 60_000 }, () => {
     const store = zookeeper({ ...line.store, servers: proxy.address });
     const busy = own.use(new Candidate({ store, election: "busy", id: "a", work })).start();
     const idle = own.use(new Candidate({ store, election: "idle", id: "a" })).start();
-    await Promise.all([busy.next("elected", TIMEOUT, 0), idle.next("elected", TIMEOUT, 0)]);
+    await Promise.all([busy.next("elected", 20_000, 0), idle.next("elected", 20_000, 0)]);
     const [from, since] = [busy.told.length, idle.told.length];
     proxy.blackhole();
     await busy.next("lost", TIMEOUT, from);

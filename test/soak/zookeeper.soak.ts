@@ -1,4 +1,5 @@
 import { inject } from "vitest";
+import { cycles } from "../cli/chaos.js";
 import { blackholedLeader } from "../faults/support/scenarios/blackholed-leader.js";
 import { cutFollower, DECEIVED, GROUPS } from "../faults/support/scenarios/cut-follower.js";
 import { tenHandOvers } from "../faults/support/scenarios/hand-over.js";
@@ -6,6 +7,7 @@ import { restartedInTime, restartedTooLate, restartedWhileDraining, wiped } from
 import { allSteps, type Step, stopAt } from "../faults/support/scenarios/stop-anywhere.js";
 import { killedLeader, stoppedLeader } from "../faults/support/scenarios/stopped-process.js";
 import { withdrawals } from "../faults/support/scenarios/withdrawals.js";
+import type { Verdict } from "../faults/support/verdict.js";
 import { counted } from "./soak.js";
 
 const server = inject("zookeeper");
@@ -31,7 +33,7 @@ const nextStep = async () => {
   if (steps.length === 0) steps.push(...(await allSteps(server)));
   return stopAt(server, steps.shift() as Step);
 };
-counted("stop() at every step, with every fault", 120, nextStep, { abreast: 1 });
+counted("stop() at every step, with every fault", 120, nextStep, { abreast: 4 });
 for (const group of [...GROUPS, DECEIVED]) {
   const scenario = async () => (await cutFollower(10, [group])).get(group) ?? [];
   counted(
@@ -40,4 +42,13 @@ for (const group of [...GROUPS, DECEIVED]) {
     scenario,
     group === DECEIVED ? { control: /isLeader was true/ } : {},
   );
+}
+
+counted("tenure run: a cycle of killing something", 50, async () => {
+  const { blows, violations } = await cycles(50, { seed: Date.now() % 1000, log });
+  return blows.map((_, index): Verdict => ({ problems: index === blows.length - 1 ? violations : [], figures: {} }));
+});
+
+function log(line: string): void {
+  process.stdout.write(`  ${line}\n`);
 }
