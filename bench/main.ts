@@ -1,0 +1,117 @@
+/*
+ * `npm run bench -- zookeeper [--only PART] [--hand-overs 300] [--json FILE]`: what tenure costs, beside Curator and kazoo, on
+ * real servers. bench/README.md says what is measured how.
+ */
+import { writeFileSync } from "node:fs";
+import { arch, cpus, loadavg, release } from "node:os";
+import { parseArgs } from "node:util";
+import type { ZooKeeperServer } from "../test/support/zookeeper-server.js";
+import { measureFirst } from "./parts/first.js";
+import { measureHandOvers } from "./parts/hand-over.js";
+import { measureMany } from "./parts/many.js";
+import { measureMemory } from "./parts/memory.js";
+import { measureQuestions } from "./parts/questions.js";
+import { countRequests } from "./parts/requests.js";
+import { print, type Results } from "./report.js";
+import { say } from "./run.js";
+import { SERVER_KIND, startServer, startThree } from "./servers.js";
+import { allSystems, TTL, tenures } from "./systems.js";
+
+const PARTS = ["hand-over", "three", "requests", "first", "many", "questions", "memory"] as const;
+const USAGE = `npm run bench -- zookeeper [options]
+  --only PART[,PART]      of ${PARTS.join(", ")}; default: all
+  --hand-overs N          counted, for each system and number of candidates (300)
+  --candidates N[,N]      2,10,200
+  --systems NAME[,NAME]   those whose name contains one of these; default: all
+  --elections N           handed over at once (5000); for memory twice as many
+  --rounds N              of handing them over and back (5)
+  --idle SECONDS          how long the idle sessions are watched (30)
+  --json FILE             also writes all figures there
+TENURE_DIST: the build, or several separated as in PATH, to compare them.
+`;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    only: { type: "string" },
+    "hand-overs": { type: "string", default: "300" },
+    candidates: { type: "string", default: "2,10,200" },
+    systems: { type: "string" },
+    elections: { type: "string", default: "5000" },
+    rounds: { type: "string", default: "5" },
+    idle: { type: "string", default: "30" },
+    json: { type: "string" },
+  },
+});
+const only = values.only?.split(",") ?? [...PARTS];
+const unknown = only.find((part) => !PARTS.some((known) => known === part));
+if (positionals.join() !== "zookeeper" || unknown !== undefined) {
+  process.stderr.write(unknown === undefined ? USAGE : `no part ${unknown}\n${USAGE}`);
+  process.exit(2);
+}
+const handOvers = Number(values["hand-overs"]);
+const elections = Number(values.elections);
+const candidates = values.candidates.split(",").map(Number);
+const wanted = values.systems?.toLowerCase().split(",");
+const needsPeers = only.some((part) => ["hand-over", "three", "requests", "first"].includes(part));
+const systems = needsPeers
+  ? (await allSystems()).filter(({ name }) => !wanted || wanted.some((word) => name.toLowerCase().includes(word)))
+  : [];
+
+const results: Results = {
+  about: {
+    at: new Date().toISOString(),
+    node: process.version,
+    machine: `${cpus().length} x ${cpus()[0]?.model ?? "?"}, ${process.platform} ${release()} ${arch()}`,
+    server: SERVER_KIND,
+    sessionTimeout: TTL,
+    builds: tenures(),
+    loadBefore: loadavg()[0] ?? 0,
+    loadAfter: 0,
+  },
+};
+
+/** Each part has a server of its own, so that what one leaves behind does not weigh on the next. */
+async function on(part: (typeof PARTS)[number], measure: (server: ZooKeeperServer) => Promise<void>): Promise<void> {
+  if (!only.includes(part)) return;
+  say(`${part} (load ${loadavg()[0]?.toFixed(1)})`);
+  const server = await startServer();
+  try {
+    await measure(server);
+  } finally {
+    await server.dispose();
+  }
+}
+
+await on("hand-over", async (server) => {
+  results.handOvers = await measureHandOvers(systems, { address: server.address, servers: "one", candidates, handOvers });
+});
+if (only.includes("three")) {
+  const { servers, follower } = await startThree();
+  try {
+    // Two candidates, as in the field notes; all at one follower.
+    results.three = await measureHandOvers(systems, { address: follower.address, servers: "three", candidates: [2], handOvers });
+  } finally {
+    await Promise.all(servers.map((server) => server.dispose()));
+  }
+}
+await on("requests", async (server) => {
+  results.requests = await countRequests(systems, server, candidates, Math.min(handOvers, 40));
+});
+await on("first", async (server) => {
+  results.first = await measureFirst(systems, server.address, Math.min(handOvers, 200));
+});
+await on("many", async (server) => {
+  results.many = await measureMany(server, elections, Number(values.rounds));
+});
+await on("questions", async (server) => {
+  results.questions = await measureQuestions(server.address);
+});
+await on("memory", async (server) => {
+  results.memory = await measureMemory(server, 2 * elections, Number(values.idle));
+});
+
+results.about.loadAfter = loadavg()[0] ?? 0;
+process.stdout.write(print(results));
+if (values.json) writeFileSync(values.json, `${JSON.stringify(results, null, 2)}\n`);
+process.exit();

@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ZooKeeperServer } from "../../test/support/zookeeper-server.js";
+import { say } from "../run.js";
+import { PacketCounter } from "../servers.js";
+import { nodePeer, tenures } from "../systems.js";
+import { Tap, tally } from "../tap.js";
+
+/** What many elections on one session cost while nothing happens. */
+export interface Memory {
+  readonly system: string;
+  readonly elections: number;
+  /** Bytes an election: RSS, and heap with external memory; after garbage collection, minus the same process with one election. */
+  readonly waiting: { readonly rss: number; readonly heap: number };
+  readonly leading: { readonly rss: number; readonly heap: number };
+  readonly idle: Idle;
+}
+
+/** Traffic of the two sessions, one that leads all and one that waits in all. */
+export interface Idle {
+  readonly seconds: number;
+  /** Requests a second, both sessions, by the server's counter. */
+  readonly received: number;
+  /** Of each session, what passed in that time. */
+  readonly leading: Record<string, number>;
+  readonly waiting: Record<string, number>;
+}
+
+export async function measureMemory(server: ZooKeeperServer, elections: number, seconds: number): Promise<Memory[]> {
+  const results: Memory[] = [];
+  for (const [index, { name, dist }] of tenures().entries()) {
+    const root = `/bench/h${index}`;
+    const taps = [await Tap.before(server.port, root), await Tap.before(server.port, root)] as const;
+    const [leader, waiter] = taps.map((tap) => nodePeer(name, "tenure-many", [dist, `127.0.0.1:${tap.port}`, root], ["--expose-gc"])) as [
+      ReturnType<typeof nodePeer>,
+      ReturnType<typeof nodePeer>,
+    ];
+    try {
+      const counter = await PacketCounter.of(server);
+      for (const peer of [leader, waiter]) await peer.ask("open");
+      const each = async (peer: typeof leader, wait: () => Promise<unknown>) => {
+        const [rss = 0, heap = 0] = await peer.numbers("memory");
+        await wait();
+        await sleep(2000);
+        const [rssNow = 0, heapNow = 0] = await peer.numbers("memory");
+        return { rss: (rssNow - rss) / elections, heap: (heapNow - heap) / elections };
+      };
+      const leading = await each(leader, async () => {
+        await leader.ask("stand", elections);
+        await leader.ask("lead", elections);
+      });
+      const waiting = await each(waiter, async () => {
+        await waiter.ask("stand", elections);
+        await waiter.ask("standby", elections);
+      });
+      for (const tap of taps) tap.take();
+      const received = await counter.during(() => sleep(seconds * 1000));
+      const [whileLeading, whileWaiting] = taps.map((tap) => tally(tap.take())) as [Record<string, number>, Record<string, number>];
+      const idle = { seconds, received: received / seconds, leading: whileLeading, waiting: whileWaiting };
+      results.push({ system: name, elections, waiting, leading, idle });
+      const kB = (bytes: number) => (bytes / 1000).toFixed(1);
+      say(
+        `memory: ${name}: waiting ${kB(waiting.rss)} kB RSS (${kB(waiting.heap)} heap), leading ${kB(leading.rss)} (${kB(leading.heap)})`,
+      );
+      if (process.env.TENURE_SNAPSHOTS) await waiter.ask("snapshot", `${process.env.TENURE_SNAPSHOTS}/waiting${index}.heapsnapshot`);
+    } finally {
+      await Promise.all([leader.quit(), waiter.quit()]);
+      for (const tap of taps) tap.dispose();
+    }
+  }
+  return results;
+}

@@ -1,0 +1,33 @@
+import { say } from "../run.js";
+import { nodePeer, tenures } from "../systems.js";
+
+/** Cost of one question, in ns and bytes a call; what an empty loop costs is not taken off. */
+export interface Question {
+  readonly system: string;
+  readonly what: string;
+  readonly ns: number;
+  readonly allocated: number;
+  readonly retained: number;
+}
+
+const WHAT = ["nothing", "isLeader", "valid", "assertValid"];
+
+/** While leading, on a real server. The young generation is large, so that nothing is collected while it is counted. */
+export async function measureQuestions(address: string): Promise<Question[]> {
+  const results: Question[] = [];
+  for (const [index, { name, dist }] of tenures().entries()) {
+    for (const what of WHAT) {
+      // A process for each: what was asked before shapes the compiled code.
+      const peer = nodePeer(name, "tenure-questions", [dist, address, `/bench/q${index}`], ["--expose-gc", "--max-semi-space-size=128"]);
+      try {
+        const [ns = 0, allocated = 0, retained = 0] = await peer.numbers("measure", what);
+        results.push({ system: name, what, ns, allocated, retained });
+        say(`questions: ${name}, ${what}: ${ns.toFixed(0)} ns, ${allocated.toFixed(1)} bytes allocated, ${retained.toFixed(3)} retained`);
+        await peer.ask("stop");
+      } finally {
+        await peer.quit();
+      }
+    }
+  }
+  return results;
+}

@@ -1,0 +1,257 @@
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Semaphore;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.recipes.leader.LeaderLatch;
+import org.apache.curator.framework.recipes.leader.LeaderLatchListener;
+import org.apache.curator.framework.recipes.leader.LeaderSelector;
+import org.apache.curator.framework.recipes.leader.LeaderSelectorListenerAdapter;
+import org.apache.curator.retry.ExponentialBackoffRetry;
+
+/**
+ * Candidates of Curator, all in this process: java CuratorPeer latch|selector ADDRESS ROOT TTL OBSERVED (the
+ * address by which to see whether all stand again). A hand-over is measured from the
+ * call of LeaderLatch.close() to the call of isLeader() of the next one's listener; with LeaderSelector from just before the
+ * return of takeLeadership to its call in the next one.
+ */
+public final class CuratorPeer {
+    private static String kind, address, root, observed;
+    private static int ttl;
+
+    /** Who was told that it leads, and when. */
+    private static final class Won {
+        final Candidate candidate;
+        final double at = now();
+
+        Won(Candidate candidate) {
+            this.candidate = candidate;
+        }
+    }
+
+    private static BlockingQueue<Won> won = new ArrayBlockingQueue<>(1000);
+
+    private static double now() {
+        return System.nanoTime() / 1e6;
+    }
+
+    private static CuratorFramework connect(String to) throws Exception {
+        CuratorFramework client =
+                CuratorFrameworkFactory.newClient(to, ttl, 15000, new ExponentialBackoffRetry(100, 3));
+        client.start();
+        client.blockUntilConnected();
+        return client;
+    }
+
+    private abstract static class Candidate {
+        final CuratorFramework client;
+        final String path, id;
+        volatile double givenAt;
+
+        Candidate(CuratorFramework client, String path, String id) {
+            this.client = client;
+            this.path = path;
+            this.id = id;
+        }
+
+        abstract void stand() throws Exception;
+
+        /** The leader leaves. */
+        abstract void give() throws Exception;
+
+        /** Stands again after `give`. */
+        abstract void again() throws Exception;
+
+        abstract void end() throws Exception;
+    }
+
+    private static final class Latch extends Candidate {
+        private LeaderLatch latch;
+
+        Latch(CuratorFramework client, String path, String id) {
+            super(client, path, id);
+        }
+
+        void stand() throws Exception {
+            latch = new LeaderLatch(client, path, id);
+            latch.addListener(new LeaderLatchListener() {
+                @Override
+                public void isLeader() {
+                    won.add(new Won(Latch.this));
+                }
+
+                @Override
+                public void notLeader() {}
+            });
+            latch.start();
+        }
+
+        void give() throws Exception {
+            givenAt = now();
+            latch.close();
+        }
+
+        void again() throws Exception {
+            stand();
+        }
+
+        void end() throws Exception {
+            if (latch.getState() == LeaderLatch.State.STARTED) latch.close();
+        }
+    }
+
+    private static final class Selector extends Candidate {
+        private final LeaderSelector selector;
+        private final Semaphore give = new Semaphore(0);
+
+        Selector(CuratorFramework client, String path, String id) {
+            super(client, path, id);
+            selector = new LeaderSelector(client, path, new LeaderSelectorListenerAdapter() {
+                @Override
+                public void takeLeadership(CuratorFramework client) throws Exception {
+                    won.add(new Won(Selector.this));
+                    give.acquire();
+                    givenAt = now();
+                }
+            });
+            selector.setId(id);
+        }
+
+        void stand() {
+            selector.start();
+        }
+
+        void give() {
+            give.release();
+        }
+
+        void again() throws Exception {
+            while (!selector.requeue()) Thread.sleep(1);
+        }
+
+        void end() {
+            selector.close();
+        }
+    }
+
+    private static Candidate candidate(CuratorFramework client, String path, String id) {
+        return kind.equals("latch") ? new Latch(client, path, id) : new Selector(client, path, id);
+    }
+
+    private final CuratorFramework observer;
+    private final String path = root + "/seat";
+    private final List<CuratorFramework> clients = new ArrayList<>();
+    private final List<Candidate> candidates = new ArrayList<>();
+    private Candidate leader;
+    private int made;
+
+    private CuratorPeer() throws Exception {
+        observer = connect(observed);
+    }
+
+    private void settle(int count) throws Exception {
+        while (observer.getChildren().forPath(path).size() != count) Thread.sleep(1);
+    }
+
+    private void stand(int count, int sessions) throws Exception {
+        for (int i = 0; i < sessions; i++) clients.add(connect(address));
+        for (int i = 0; i < count; i++) candidates.add(candidate(clients.get(i % sessions), path, "c" + i));
+        for (Candidate candidate : candidates) candidate.stand();
+        leader = won.take().candidate;
+        settle(count);
+        Thread.sleep(500);
+    }
+
+    private double handOver() throws Exception {
+        Candidate old = leader;
+        old.give();
+        Won next = won.take();
+        leader = next.candidate;
+        return next.at - old.givenAt;
+    }
+
+    private List<Double> hand(int count, int pause, boolean again) throws Exception {
+        List<Double> times = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            Candidate old = leader;
+            times.add(handOver());
+            if (again) {
+                old.again();
+                settle(candidates.size());
+            }
+            Thread.sleep(pause);
+        }
+        return times;
+    }
+
+    private void leave() throws Exception {
+        for (Candidate candidate : candidates) candidate.end();
+        for (CuratorFramework client : clients) client.close();
+        candidates.clear();
+        clients.clear();
+        won = new ArrayBlockingQueue<>(1000);
+    }
+
+    private List<Double> first(int count, int pause, boolean fresh) throws Exception {
+        CuratorFramework client = connect(address);
+        List<Double> times = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            String path = root + (fresh ? "/fresh-" + made++ : "/used");
+            double from = now();
+            Candidate candidate = candidate(client, path, "only");
+            candidate.stand();
+            times.add(won.take().at - from);
+            candidate.give();
+            candidate.end();
+            Thread.sleep(pause);
+        }
+        client.close();
+        return fresh ? times : times.subList(1, times.size());
+    }
+
+    private List<Double> answer(String[] words) throws Exception {
+        int first = words.length > 1 ? Integer.parseInt(words[1]) : 0;
+        int second = words.length > 2 ? Integer.parseInt(words[2]) : 0;
+        switch (words[0]) {
+            case "stand":
+                stand(first, second);
+                return List.of();
+            case "hand":
+                return hand(first, second, true);
+            case "depart":
+                return hand(first, second, false);
+            case "leave":
+                leave();
+                return List.of();
+            case "first":
+                return first(first, second, words[3].equals("fresh"));
+            default:
+                throw new IllegalArgumentException(words[0]);
+        }
+    }
+
+    public static void main(String[] args) throws Exception {
+        kind = args[0];
+        address = args[1];
+        root = args[2];
+        ttl = Integer.parseInt(args[3]);
+        observed = args[4];
+        CuratorPeer peer = new CuratorPeer();
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
+        for (String line = in.readLine(); line != null && !line.equals("quit"); line = in.readLine()) {
+            StringBuilder out = new StringBuilder("ok");
+            try {
+                for (double time : peer.answer(line.split(" "))) out.append(' ').append(time);
+            } catch (Exception error) {
+                error.printStackTrace();
+                out = new StringBuilder("failed ").append(error.toString().replace('\n', ' '));
+            }
+            System.out.println(out);
+        }
+        System.exit(0);
+    }
+}

@@ -1,0 +1,108 @@
+/*
+ * Candidates of tenure, all in this process: `node tenure-hand.js DIST ADDRESS ROOT TTL`. A hand-over is measured from the call
+ * of resign() (or stop()) of the leader to the call of the `elected` listener of the next.
+ */
+import type { Elector } from "../../dist/src/index.js";
+import { loadTenure, now, serve, sleep } from "./lines.js";
+
+const [dist = "", address = "", root = "", ttl = ""] = process.argv.slice(2);
+const { Elector: ElectorClass, zookeeper } = await loadTenure(dist);
+const open = () => zookeeper({ servers: address, root, sessionTimeout: Number(ttl) });
+
+let electors: Elector[] = [];
+let leader: Elector | null = null;
+let standing = 0;
+let made = 0;
+let onElected: (at: number) => void = () => {};
+let onStandby: () => void = () => {};
+
+function candidate(store: ReturnType<typeof open>, election: string, id: string): Elector {
+  const elector = new ElectorClass({ store, election, id });
+  elector.on("elected", () => {
+    const at = now();
+    leader = elector;
+    onElected(at);
+  });
+  elector.on("standby", () => {
+    standing++;
+    onStandby();
+  });
+  elector.on("warning", (error) => process.stderr.write(`${error.message}\n`));
+  return elector;
+}
+
+const elected = () => new Promise<number>((resolve) => (onElected = resolve));
+const standby = (count: number) =>
+  new Promise<void>((resolve) => {
+    onStandby = () => standing >= count && resolve();
+    onStandby();
+  });
+
+/** One hand-over by `give`, from its call to the next `elected`. */
+async function handOver(give: (leader: Elector) => void): Promise<number> {
+  const next = elected();
+  const from = now();
+  give(leader as Elector);
+  return (await next) - from;
+}
+
+await serve({
+  async stand(candidates = "", sessions = "") {
+    const stores = Array.from({ length: Number(sessions) }, open);
+    standing = 0;
+    const first = elected();
+    electors = Array.from({ length: Number(candidates) }, (_, i) =>
+      candidate(stores[i % stores.length] as (typeof stores)[0], "seat", `c${i}`),
+    );
+    for (const elector of electors) elector.start();
+    await first;
+    await standby(electors.length - 1);
+    return [];
+  },
+  /** `count` hand-overs, standing again after each; `pause` ms of rest once all stand again. */
+  async hand(count = "", pause = "") {
+    const times: number[] = [];
+    while (times.length < Number(count)) {
+      standing = 0;
+      times.push(await handOver((elector) => elector.resign()));
+      await standby(1);
+      await sleep(Number(pause));
+    }
+    return times;
+  },
+  /** `count` leaders leave for good, one after the other. */
+  async depart(count = "", pause = "") {
+    const times: number[] = [];
+    while (times.length < Number(count)) {
+      times.push(await handOver((elector) => void elector.stop()));
+      await sleep(Number(pause));
+    }
+    return times;
+  },
+  async leave() {
+    await Promise.all(electors.map((elector) => elector.stop()));
+    electors = [];
+    return [];
+  },
+  /** From start() to `elected` where nobody stands, on a session that is open; of `fresh` names nothing is there yet. */
+  async first(count = "", pause = "", names = "") {
+    const store = open();
+    const keeper = candidate(store, "keeper", "keeper");
+    const kept = elected();
+    keeper.start();
+    await kept;
+    const times: number[] = [];
+    for (let i = 0; i < Number(count); i++) {
+      const name = names === "fresh" ? `fresh-${made++}` : "used";
+      const won = elected();
+      const from = now();
+      const elector = candidate(store, name, "only");
+      elector.start();
+      times.push((await won) - from);
+      await elector.stop();
+      await sleep(Number(pause));
+    }
+    await keeper.stop();
+    return names === "used" ? times.slice(1) : times;
+  },
+});

@@ -1,0 +1,102 @@
+/*
+ * Many elections of tenure on one store value: `node --expose-gc tenure-many.js DIST ADDRESS ROOT`. Instants are of the
+ * monotonic clock that all processes of the machine share.
+ */
+import type { Elector } from "../../dist/src/index.js";
+import { loadTenure, now, serve, sleep } from "./lines.js";
+
+const [dist = "", address = "", root = ""] = process.argv.slice(2);
+const { Elector: ElectorClass, zookeeper } = await loadTenure(dist);
+const store = zookeeper({ servers: address, root, sessionTimeout: 30_000 });
+
+let electors: Elector[] = [];
+let leading = 0;
+let standing = 0;
+let lastElected = 0;
+let changed: () => void = () => {};
+
+function candidate(election: string): Elector {
+  const elector = new ElectorClass({ store, election, id: `p${process.pid}` });
+  elector.on("elected", () => {
+    leading++;
+    lastElected = now();
+    changed();
+  });
+  elector.on("standby", () => {
+    standing++;
+    changed();
+  });
+  elector.on("warning", (error) => process.stderr.write(`${error.message}\n`));
+  elector.start();
+  return elector;
+}
+
+const until = (condition: () => boolean) =>
+  new Promise<void>((resolve) => {
+    changed = () => condition() && resolve();
+    changed();
+  });
+
+/** Stands in `count` elections, in one turn. */
+function standInAll(count: number): void {
+  leading = 0;
+  standing = 0;
+  for (let i = 0; i < count; i++) electors.push(candidate(`e${i}`));
+}
+
+/** RSS, and heap with what lies outside of it, in bytes, when all garbage has gone. */
+async function memory(): Promise<number[]> {
+  for (let i = 0; i < 4; i++) {
+    (globalThis as unknown as { gc(): void }).gc();
+    await sleep(250);
+  }
+  const { rss, heapUsed, external } = process.memoryUsage();
+  return [rss, heapUsed + external];
+}
+
+let keeper: Elector | null = null;
+
+await serve({
+  /** Opens the session and keeps it open, by one more election: the process that opens first leads it. */
+  async open() {
+    keeper = candidate("keeper");
+    await until(() => leading + standing === 1);
+    return [];
+  },
+  async stand(count = "") {
+    standInAll(Number(count));
+    return [];
+  },
+  /** ms until `count` lead; resolves to when the last of them was told. */
+  async lead(count = "") {
+    await until(() => leading >= Number(count));
+    return [lastElected, leading];
+  },
+  async standby(count = "") {
+    await until(() => standing >= Number(count));
+    return [];
+  },
+  /** Stops all in one turn: when it began, when nothing was left at the store, and the ms of processor time since. */
+  async stop() {
+    const cpu = process.cpuUsage();
+    const from = now();
+    await Promise.all(electors.map((elector) => elector.stop()));
+    const used = process.cpuUsage(cpu);
+    electors = [];
+    return [from, now(), (used.user + used.system) / 1000];
+  },
+  async forget() {
+    await keeper?.stop();
+    return [];
+  },
+  cpu: async () => {
+    const { user, system } = process.cpuUsage();
+    return [(user + system) / 1000];
+  },
+  memory,
+  async snapshot(file = "") {
+    const { writeHeapSnapshot } = await import("node:v8");
+    writeHeapSnapshot(file);
+    return [];
+  },
+});

@@ -1,0 +1,67 @@
+/*
+ * What it costs to ask whether one leads: `node --expose-gc --max-semi-space-size=128 tenure-questions.js DIST ADDRESS ROOT`.
+ */
+import type { Elector, Term } from "../../dist/src/index.js";
+import { loadTenure, now, serve } from "./lines.js";
+
+const [dist = "", address = "", root = ""] = process.argv.slice(2);
+const { Elector: ElectorClass, zookeeper } = await loadTenure(dist);
+const elector: Elector = new ElectorClass({ store: zookeeper({ servers: address, root }), election: "questions" });
+elector.start();
+const term: Term = await elector.elected();
+
+const gc = (globalThis as unknown as { gc(): void }).gc;
+const CALLS = 100_000;
+const BATCHES = 41;
+
+let yes = 0;
+const questions: Record<string, () => void> = {
+  isLeader: () => {
+    if (elector.isLeader) yes++;
+  },
+  assertValid: () => {
+    term.assertValid();
+    yes++;
+  },
+  valid: () => {
+    if (term.valid) yes++;
+  },
+  nothing: () => {
+    yes++;
+  },
+};
+
+/** ns a call: the median of batches; bytes a call: allocated in one batch, and left after a collection. */
+function measure(question: () => void): [number, number, number] {
+  const batch = () => {
+    for (let i = 0; i < CALLS; i++) question();
+  };
+  for (let i = 0; i < 5; i++) batch();
+  const times = Array.from({ length: BATCHES }, () => {
+    const from = now();
+    batch();
+    return now() - from;
+  }).sort((a, b) => a - b);
+  gc();
+  const before = process.memoryUsage().heapUsed;
+  batch();
+  const allocated = process.memoryUsage().heapUsed - before;
+  for (let i = 0; i < 9; i++) batch();
+  gc();
+  const retained = process.memoryUsage().heapUsed - before;
+  return [((times[BATCHES >> 1] as number) / CALLS) * 1e6, allocated / CALLS, retained / CALLS / 10];
+}
+
+await serve({
+  /** For `what`: ns, bytes allocated and bytes retained, a call, the loop included. */
+  async measure(what = "") {
+    const asked = yes;
+    const result = measure(questions[what] as () => void);
+    if (yes - asked !== CALLS * (5 + BATCHES + 10)) throw new Error("the answer was no");
+    return result;
+  },
+  async stop() {
+    await elector.stop();
+    return [];
+  },
+});

@@ -1,0 +1,181 @@
+import type { First } from "./parts/first.js";
+import type { HandOvers } from "./parts/hand-over.js";
+import type { ManyResult } from "./parts/many.js";
+import type { Memory } from "./parts/memory.js";
+import type { Question } from "./parts/questions.js";
+import type { RequestCount } from "./parts/requests.js";
+import { verdicts } from "./verdicts.js";
+
+/** All that a run has found; also the JSON file. */
+export interface Results {
+  about: {
+    readonly at: string;
+    readonly node: string;
+    readonly machine: string;
+    readonly server: string;
+    /** ms, of every system. */
+    readonly sessionTimeout: number;
+    readonly builds: readonly { readonly name: string; readonly dist: string }[];
+    /** Of the machine, over a minute, when the run began and ended. */
+    readonly loadBefore: number;
+    loadAfter: number;
+  };
+  handOvers?: readonly HandOvers[];
+  three?: readonly HandOvers[];
+  requests?: readonly RequestCount[];
+  first?: readonly First[];
+  many?: ManyResult;
+  questions?: readonly Question[];
+  memory?: readonly Memory[];
+}
+
+type Row = readonly (string | number | null | undefined)[];
+
+/** The results as text for a terminal. */
+export function print(results: Results): string {
+  const { about } = results;
+  const parts = [
+    `${about.machine}; Node ${about.node}; ZooKeeper 3.9.5, ${about.server}; sessions ${about.sessionTimeout} ms; load ${about.loadBefore.toFixed(1)} to ${about.loadAfter.toFixed(1)}. Times in ms.`,
+    handOvers("Clean hand-over, one server", results.handOvers),
+    handOvers("Clean hand-over, three servers, clients at a follower", results.three),
+    requests(results.requests),
+    first(results.first),
+    many(results.many),
+    questions(results.questions),
+    memory(results.memory),
+    verdicts(results),
+  ];
+  return `\n${parts.filter(Boolean).join("\n\n")}\n`;
+}
+
+function handOvers(title: string, found?: readonly HandOvers[]): string {
+  if (!found) return "";
+  const how =
+    "From the call of resign() / close() / release(), or just before the return of the leader's function, to the call of the next one's " +
+    "listener or function, by one process's monotonic clock. One process a system, a session for each candidate, all systems on the same " +
+    "server at the same time, taking turns.";
+  const rows = found.map((row) => [
+    row.system,
+    row.candidates,
+    row.n,
+    ms(row.p50),
+    ms(row.p99),
+    ms(row.max),
+    row.ratio === null ? "" : ms(row.ratio),
+  ]);
+  return section(title, how, ["system", "candidates", "n", "p50", "p99", "max", "to LeaderLatch"], rows);
+}
+
+function requests(found?: readonly RequestCount[]): string {
+  if (!found) return "";
+  const how =
+    "By the server's zk_packets_received, asking for it calibrated out, while leaders leave one after the other and do not stand again; minus " +
+    "pings, touches and proofs (as a tap before the server lists them; received and listed must agree). The last column: all but upkeep, by the tap, standing again included.";
+  const rows = found.map((row) => [
+    row.system,
+    row.candidates,
+    row.handOvers,
+    row.perHandOver,
+    row.received,
+    row.listed,
+    row.withStandingAgain,
+  ]);
+  const lists = found.flatMap((row) => [
+    `${row.system}, ${row.candidates} candidates: ${list(row.requests)}. Upkeep: ${list(row.upkeep) || "none"}`,
+    `    with standing again: ${list(row.requestsStandingAgain)}`,
+  ]);
+  const heads = ["system", "candidates", "n", "requests", "received", "listed", "with standing again"];
+  return `${section("Requests a hand-over", how, heads, rows)}\n${lists.join("\n")}`;
+}
+
+function first(found?: readonly First[]): string {
+  if (!found) return "";
+  const how =
+    "From standing to leading on an open session, where nobody else stands. Fresh: the election's nodes are made; used: they are there.";
+  const rows = found.map((row) => [row.system, row.names, row.n, ms(row.p50), ms(row.p99), ms(row.max)]);
+  return section("First in an empty election", how, ["system", "election", "n", "p50", "p99", "max"], rows);
+}
+
+function many(found?: ManyResult): string {
+  if (!found) return "";
+  const how =
+    "All elections of one process, on one session, stopped in one turn: until the last has been told `elected` in the other process, which stood by in all. " +
+    "The anchor: pipelined single setData (100 bytes) on the same server in the same run; the quickest way counts.";
+  const rows: Row[] = [
+    ...found.handedOver.map((row) => [
+      row.system,
+      `${row.elections} elections`,
+      row.n,
+      ms(row.p50),
+      ms(row.min),
+      ms(row.max),
+      ms(row.untilStopped),
+      row.cpu.map((used) => used.toFixed(0)).join(" / "),
+      row.received.toFixed(2),
+      ms(row.ratio),
+    ]),
+    ...found.anchors.map((row) => [
+      row.way,
+      `${row.writes} writes`,
+      row.n,
+      ms(row.p50),
+      ms(row.min),
+      ms(row.max),
+      "",
+      "",
+      "",
+      row === found.anchor ? "1 (anchor)" : "",
+    ]),
+  ];
+  const heads = ["", "what", "n", "p50", "min", "max", "until stopped", "cpu from / to", "requests each", "to the anchor"];
+  return section("Many elections from one process to another", how, heads, rows);
+}
+
+function questions(found?: readonly Question[]): string {
+  if (!found) return "";
+  const how =
+    "ns: median of 41 batches of 100,000 calls, loop included; bytes: growth of the heap over 100,000 calls without a collection, and after one.";
+  const rows = found.map((row) => [row.system, row.what, row.ns.toFixed(0), row.allocated.toFixed(1), row.retained.toFixed(3)]);
+  return section("Questions to a term", how, ["system", "question", "ns", "bytes allocated", "bytes retained"], rows);
+}
+
+function memory(found?: readonly Memory[]): string {
+  if (!found) return "";
+  const how =
+    "kB an election, all on one session: of RSS, and of heap with external memory, after garbage collection, minus the same process with one election. " +
+    "Idle: requests a second of both sessions by the server's counter, and what a tap listed of each.";
+  const kB = (bytes: number) => (bytes / 1000).toFixed(2);
+  const rows = found.flatMap((row): Row[] => [
+    [row.system, "waiting", row.elections, kB(row.waiting.rss), kB(row.waiting.heap)],
+    [row.system, "leading", row.elections, kB(row.leading.rss), kB(row.leading.heap)],
+  ]);
+  const idle = found.map(
+    ({ system, idle }) =>
+      `${system}, idle for ${idle.seconds} s: ${idle.received.toFixed(2)} requests a second; the one that leads: ${list(idle.leading)}; the one that waits: ${list(idle.waiting)}`,
+  );
+  return `${section("Memory and idle traffic", how, ["system", "", "elections", "RSS", "heap"], rows)}\n${idle.join("\n")}`;
+}
+
+/** A title, how it was measured, and a table. */
+export function section(title: string, how: string, heads: readonly string[], rows: readonly Row[]): string {
+  const table = [heads, ...rows].map((row) => heads.map((_, column) => String(row[column] ?? "")));
+  const widths = heads.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0)));
+  const isText = heads.map((_, column) => rows.some((row) => typeof row[column] === "string" && !/^[\d.]/.test(row[column] as string)));
+  const lines = table.map((row) =>
+    row
+      .map((cell, column) => (isText[column] ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)))
+      .join("  ")
+      .trimEnd(),
+  );
+  return [title.toUpperCase(), how, ...lines].join("\n");
+}
+
+export function ms(value: number): string {
+  return value >= 100 ? value.toFixed(0) : value.toFixed(2);
+}
+
+function list(counts: Record<string, number>): string {
+  return Object.entries(counts)
+    .map(([name, count]) => `${count} ${name}`)
+    .join(" · ");
+}
