@@ -1,7 +1,7 @@
 import { Backoff } from "./backoff.js";
 import { sleep } from "./clock.js";
 import { Deliveries } from "./deliveries.js";
-import { type LostReason, StoppedError, TenureError } from "./errors.js";
+import { type LostReason, StoppedError, StoreError, TenureError } from "./errors.js";
 import type { Events } from "./events.js";
 import { ForeignData } from "./foreign-data.js";
 import { type Settings, show } from "./options.js";
@@ -136,7 +136,8 @@ export class Candidacy {
       const held = await campaign(standing);
       if (held) outcome = await this.#enter(standing, held);
     } catch (problem) {
-      failure = { problem };
+      // To be asked here: a withdrawal that is refused, too, closes the session.
+      if (!session.closing.aborted && !saysEnded(problem)) failure = { problem };
     }
     if (this.#state !== "leaving") this.#become("leaving");
     const withdrawn = await leave(standing, outcome === "fence-regressed" ? "free" : "hand-over", (error) => {
@@ -144,7 +145,7 @@ export class Candidacy {
       this.#pool.stuck(session, error !== null);
     });
     this.#reign = null;
-    if (failure && !session.closing.aborted) throw failure.problem;
+    if (failure) throw failure.problem;
     if (outcome !== "resigned" && !session.closing.aborted) await sleep(clock, this.#again.next(), this.#stop.signal);
     return withdrawn ? null : standing.contender;
   }
@@ -228,4 +229,9 @@ export class Candidacy {
     this.#settings.logger.debug({ election: this.#settings.election, state }, state);
     if (tell) this.#deliveries.push(tell);
   }
+}
+
+/** A call may say that the session has ended before the session does. */
+function saysEnded(problem: unknown): boolean {
+  return problem instanceof StoreError && problem.code === "session-ended";
 }

@@ -118,9 +118,7 @@ export class SessionPool {
   }
 
   #closeIfStuck(session: SharedSession): void {
-    if ((this.#stuck.get(session) ?? 0) < (this.#users.get(session) ?? 1)) return;
-    this.#forget(session);
-    void session.close();
+    if ((this.#stuck.get(session) ?? 0) >= (this.#users.get(session) ?? 1)) void session.close();
   }
 
   #use(session: SharedSession): SharedSession {

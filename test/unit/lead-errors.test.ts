@@ -67,6 +67,25 @@ describe("lead: errors", () => {
     candidate();
   });
 
+  it("one that also keeps it from withdrawing: the session is closed, and the error ends it all the same", async () => {
+    const a = candidate();
+    const error = new StoreError("auth", "not you");
+    a.tap.around = (call, pass) => (call.name === "look" || call.name === "withdraw" ? Promise.reject(error) : pass());
+    const led = watch(a.elector.lead(() => 1));
+    await world.clock.advance(1000);
+    expect(led.outcome).toEqual({ error });
+    expect(a.tap.names()).toEqual(["open", "look", "prove", "withdraw", "close"]);
+    expect(a.told).toEqual(["stopped"]);
+  });
+
+  it("that the session has ended, said before the session says so itself, is no reason to stop", async () => {
+    const a = candidate();
+    world.server.failNext("look", new StoreError("session-ended", "expired"));
+    const led = watch(a.elector.lead(() => 1));
+    await world.clock.advance(TTL);
+    expect(led.outcome).toEqual({ value: 1 });
+  });
+
   it("a transient one does not", async () => {
     const a = candidate();
     for (const call of ["open", "look", "claim", "prove", "withdraw"] as const) world.server.failNext(call);
