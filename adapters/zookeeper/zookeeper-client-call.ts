@@ -29,7 +29,7 @@ export class Call<T = unknown> {
   /** The moment before it was handed to the socket. */
   sentAt: Instant | undefined;
   /** The connection that it was sent on. */
-  carrier: { suspect(why: StoreError): void } | undefined;
+  carrier: { suspect(why: StoreError, sentAt: number): void } | undefined;
   readonly #signal: AbortSignal;
   readonly #stopListening: () => void;
   #resolve!: (value: unknown) => void;

@@ -4,7 +4,7 @@ import type { Exchange } from "./zookeeper-client-call.js";
 import type { Jute, JuteOperation, JuteRecord, OpName, RecordName } from "./zookeeper-client-package.js";
 import type { WatchKind } from "./zookeeper-client-watches.js";
 import { ZooKeeperError, zooKeeperCode } from "./zookeeper-error.js";
-import type { CreateMode, Operation, ZooKeeperAcl, ZooKeeperStat } from "./zookeeper-wire.js";
+import type { CreateMode, Operation, Watched, ZooKeeperAcl, ZooKeeperStat } from "./zookeeper-wire.js";
 
 /** What a server takes by default (jute.maxbuffer); it closes the connection on anything longer. */
 const LARGEST_REQUEST = 0xfffff;
@@ -12,11 +12,12 @@ const MODES: Readonly<Record<CreateMode, number>> = { persistent: 0, ephemeral: 
 const PERMISSIONS: Readonly<Record<string, number>> = { r: 1, w: 2, c: 4, d: 8, a: 16 };
 const NONODE = -101;
 const SESSIONEXPIRED = -112;
-const WATCHED: Readonly<Record<WatchKind, { readonly op: OpName; readonly record: RecordName }>> = {
-  children: { op: "GET_CHILDREN2", record: "GetChildren2Request" },
-  data: { op: "GET_DATA", record: "GetDataRequest" },
-  exists: { op: "EXISTS", record: "ExistsRequest" },
-};
+const WATCHED: Readonly<Record<WatchKind, { readonly op: OpName; readonly record: RecordName; read(reply: unknown): Watched[WatchKind] }>> =
+  {
+    children: { op: "GET_CHILDREN2", record: "GetChildren2Request", read: () => null },
+    data: { op: "GET_DATA", record: "GetDataRequest", read: readData },
+    exists: { op: "EXISTS", record: "ExistsRequest", read: (reply) => readStat((reply as { stat: JuteStat }).stat) },
+  };
 
 /** Requests and replies, by the package's codec. Longs become bigint, a missing value an empty one. */
 export class Codec {
@@ -43,10 +44,7 @@ export class Codec {
   }
 
   getData(path: string): Exchange<{ data: Buffer; stat: ZooKeeperStat }> {
-    return this.#exchange("GET_DATA", `read ${path}`, this.#record("GetDataRequest", path, false), (reply) => {
-      const { data, stat } = reply as { data: Buffer | undefined; stat: JuteStat };
-      return { data: data ?? Buffer.alloc(0), stat: readStat(stat) };
-    });
+    return this.#exchange("GET_DATA", `read ${path}`, this.#record("GetDataRequest", path, false), readData);
   }
 
   setData(path: string, data: Buffer, version: number): Exchange<ZooKeeperStat> {
@@ -80,15 +78,16 @@ export class Codec {
   }
 
   /** Once the server has set the watch: `fire` is registered with the connection, and `set` is given what removes it there. */
-  watch(kind: WatchKind, path: string, fire: () => void, set: (remove: () => void) => void): Exchange<void> {
+  watch<K extends WatchKind>(kind: K, path: string, fire: () => void, set: (remove: () => void) => void): Exchange<Watched[K]> {
     const { op, record } = WATCHED[kind];
     const what = `watch ${path}`;
     return {
       frame: this.#encode(op, what, this.#record(record, path, true)),
       replyType: this.#jute.OP_CODES[op],
-      read: (error, _payload, connection) => {
+      read: (error, payload, connection) => {
         if (!(kind === "exists" && error === NONODE)) refuse(error, what);
         set(connection.watches.add(kind, path, fire));
+        return (error === 0 ? WATCHED[kind].read(payload) : null) as Watched[K];
       },
     };
   }
@@ -171,6 +170,11 @@ interface JuteStat {
   readonly cversion: number;
   readonly ephemeralOwner: Buffer;
   readonly numChildren: number;
+}
+
+function readData(reply: unknown): { data: Buffer; stat: ZooKeeperStat } {
+  const { data, stat } = reply as { data: Buffer | undefined; stat: JuteStat };
+  return { data: data ?? Buffer.alloc(0), stat: readStat(stat) };
 }
 
 function readStat(stat: JuteStat): ZooKeeperStat {

@@ -42,6 +42,7 @@ export class Link implements Connection {
   #proofs: ProofRecord | undefined;
   #handshakeAt: Instant | undefined;
   #zxid: bigint;
+  #heardAt = Number.NEGATIVE_INFINITY;
   #unansweredPings = 0;
   #unansweredAuths: number;
   #error = 0;
@@ -73,7 +74,10 @@ export class Link implements Connection {
     this.#socket = new FramedSocket(server, {
       connected: () => this.#shakeHands(),
       frame: (frame) => (this.#proofs === undefined ? this.#welcomed(frame, pkg) : this.#received(frame)),
-      heard: () => this.#pulse?.heard(),
+      heard: () => {
+        this.#heardAt = this.#clock.mono();
+        this.#pulse?.heard();
+      },
       drained: () => this.#manager.onSocketDrain(),
       closed: (reason, cause) => this.destroy(this.#broken(reason, cause)),
     });
@@ -120,9 +124,16 @@ export class Link implements Connection {
     for (const call of this.#calls) call.fail(why);
   }
 
-  /** An attempt on this link took too long. */
-  suspect(why: StoreError): void {
-    this.destroy(this.#broken(why.message, why));
+  /**
+   * An attempt that was sent at `sentAt` took too long. Replies come in order, so while they come the link is only busy: it
+   * is given up when it was silent for the later half of the attempt. Looked at in the next turn, because after a stall of
+   * this process timers come before what lies in the socket.
+   */
+  suspect(why: StoreError, sentAt: number): void {
+    this.#clock.after(0, () => {
+      const now = this.#clock.mono();
+      if (now - this.#heardAt >= (now - sentAt) / 2) this.destroy(this.#broken(why.message, why));
+    });
   }
 
   /** Ends the connection at once; everything pending on it fails with `why`. */

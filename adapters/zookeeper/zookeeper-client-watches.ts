@@ -1,6 +1,6 @@
-import type { ZooKeeperClient } from "./zookeeper-wire.js";
+import type { Watched } from "./zookeeper-wire.js";
 
-export type WatchKind = Parameters<ZooKeeperClient["watch"]>[0];
+export type WatchKind = keyof Watched;
 
 /** Which watches each type of notification uses up. Source: ClientCnxn / ZKWatchManager of ZooKeeper 3.9. */
 const TYPES: Readonly<Record<number, readonly WatchKind[]>> = {

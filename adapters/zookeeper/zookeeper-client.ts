@@ -7,7 +7,16 @@ import { Dialer } from "./zookeeper-client-dialer.js";
 import type { Link } from "./zookeeper-client-link.js";
 import { loadNodeZooKeeperClient } from "./zookeeper-client-package.js";
 import type { WatchKind } from "./zookeeper-client-watches.js";
-import type { ClientOptions, ConnectZooKeeper, CreateMode, Operation, Watch, ZooKeeperClient, ZooKeeperStat } from "./zookeeper-wire.js";
+import type {
+  ClientOptions,
+  ConnectZooKeeper,
+  CreateMode,
+  Operation,
+  Watch,
+  Watched,
+  ZooKeeperClient,
+  ZooKeeperStat,
+} from "./zookeeper-wire.js";
 
 /**
  * Opens a session on node-zookeeper-client. Rejects with the reason of `signal`; with `unreachable` and what was wrong
@@ -82,7 +91,7 @@ class Client implements ZooKeeperClient {
     return this.#request(() => this.#codec.prove(path, gap), signal);
   }
 
-  watch(kind: WatchKind, path: string, signal: AbortSignal): Watch {
+  watch<K extends WatchKind>(kind: K, path: string, signal: AbortSignal): Watch<Watched[K]> {
     let fire!: () => void;
     const fired = new Promise<void>((resolve) => (fire = resolve));
     let released = false;
@@ -137,7 +146,7 @@ class Client implements ZooKeeperClient {
   #send<T>(exchange: Exchange<T>, signal: AbortSignal): Promise<T> {
     const call: Call<T> = new Call(exchange, signal, () => {
       this.#waiting.delete(call);
-      if (isTimeout(signal.reason)) call.carrier?.suspect(signal.reason);
+      if (isTimeout(signal.reason)) call.carrier?.suspect(signal.reason, call.sentAt?.mono ?? Number.POSITIVE_INFINITY);
     });
     if (this.#link.over) this.#waiting.add(call);
     else this.#link.send(call);

@@ -5,33 +5,40 @@ import { Leaving } from "./zookeeper-leaving.js";
 import { Looking } from "./zookeeper-looking.js";
 import type { ZooKeeperBehind, ZooKeeperHead, ZooKeeperHeld } from "./zookeeper-places.js";
 import { writeCard, writeTerm } from "./zookeeper-record.js";
+import { tolerate } from "./zookeeper-requests.js";
 import type { Surroundings } from "./zookeeper-surroundings.js";
-import { watched } from "./zookeeper-watch.js";
-import type { Operation, ZooKeeperStat } from "./zookeeper-wire.js";
+import { termOf } from "./zookeeper-term.js";
+import { LastingWatch, watched } from "./zookeeper-watch.js";
+import type { Operation, Watched, ZooKeeperStat } from "./zookeeper-wire.js";
 
 /** One candidacy. It holds what it knows of its own entry and seat; the protocol is in the files for looking and leaving. */
 export class ZooKeeperContender implements Contender {
   readonly #around: Surroundings;
-  readonly #card: Readonly<Record<string, unknown>>;
   readonly #entry: OwnEntry;
   readonly #looking: Looking;
   readonly #leaving: Leaving;
-  #seat: ZooKeeperHeld | null = null;
+  /** On my entry, from the first wait to the end: who waits and who leads must know when it has gone. */
+  readonly #own: LastingWatch<Watched["children"]>;
+  /** On `term`, from the look that found the seat handed to me. */
+  readonly #term: LastingWatch<Watched["data"]>;
+  #place: ZooKeeperHeld | ZooKeeperBehind | null = null;
 
   constructor(around: Surroundings, card: Card, replaces: ZooKeeperContender | null) {
-    const data = writeCard(card);
+    const { requests, paths } = around;
     this.#around = around;
-    this.#card = JSON.parse(data.toString()) as Record<string, unknown>;
-    this.#entry = new OwnEntry(around.requests, around.paths, data);
+    this.#entry = new OwnEntry(requests, paths, writeCard(card));
     // An entry of this very session is none that an earlier session left behind.
-    const old = replaces !== null && replaces.#around.requests !== around.requests ? replaces.#entry : null;
+    const old = replaces !== null && replaces.#around.requests !== requests ? replaces.#entry : null;
     this.#looking = new Looking(around, this.#entry, old);
     this.#leaving = new Leaving(around, this.#entry);
+    this.#own = new LastingWatch((signal) => requests.watch("children", this.#entry.path, signal));
+    this.#term = new LastingWatch((signal) => requests.watch("data", paths.term, signal));
   }
 
   async look(signal: AbortSignal): Promise<Place> {
-    const place = await this.#looking.look(signal);
-    this.#seat = place.kind === "held" ? place : null;
+    const handedToMe = this.#mayBeHanded ? await this.#handedToMe(signal) : null;
+    const place = handedToMe ?? (await this.#looking.look(signal));
+    this.#place = place.kind === "held" || place.kind === "behind" ? place : null;
     return place;
   }
 
@@ -46,8 +53,7 @@ export class ZooKeeperContender implements Contender {
     const { predecessor } = place as ZooKeeperBehind;
     const { requests, paths } = this.#around;
     const before = requests.watch("children", paths.entry(predecessor), signal);
-    const own = requests.watch("children", this.#entry.path, signal);
-    if ((await watched([before, own], signal)) === 0) this.#looking.hasGone(predecessor);
+    if ((await watched([before, this.#own.borrow(signal)], signal)) === 0) this.#looking.hasGone(predecessor);
   }
 
   async claim(place: HeadPlace, signal: AbortSignal): Promise<HeldPlace | Refused> {
@@ -55,12 +61,13 @@ export class ZooKeeperContender implements Contender {
     const { requests, paths, clock } = this.#around;
     const operations: Operation[] = [
       { op: "check", path: this.#entry.path, version: -1 },
-      { op: "setData", path: paths.term, data: writeTerm(this.#card, this.#entry.name, clock.wall(), extra), version },
+      { op: "setData", path: paths.term, data: writeTerm(this.#entry.name, clock.wall(), extra), version },
     ];
     try {
       const [, stat] = await requests.write(operations, signal);
-      this.#seat = this.#looking.held(stat as ZooKeeperStat, extra);
-      return this.#seat;
+      const seat = this.#looking.held(stat as ZooKeeperStat, extra);
+      this.#place = seat;
+      return seat;
     } catch (error) {
       if (isZooKeeperError(error, "BADVERSION") || isZooKeeperError(error, "NONODE")) return { kind: "refused", wait: 0 };
       throw error;
@@ -69,13 +76,10 @@ export class ZooKeeperContender implements Contender {
 
   /** Also watches `term`: nobody may write it while I hold the seat, so whatever happens to it is interference. */
   async unseated(signal: AbortSignal): Promise<void> {
-    const seat = this.#seat;
-    if (seat === null) return;
-    const { requests, paths } = this.#around;
-    const own = requests.watch("children", this.#entry.path, signal);
-    const term = requests.watch("data", paths.term, signal);
-    const untouched = requests.exists(paths.term, signal).then((stat) => stat?.mzxid === seat.fence);
-    await watched([own, term], signal, untouched);
+    const seat = this.#place;
+    if (seat?.kind !== "held") return;
+    const term = this.#term.borrow(signal);
+    await watched([this.#own.borrow(signal), term], signal, async () => (await term.armed).stat.mzxid === seat.fence);
   }
 
   prepare(signal: AbortSignal): Promise<void> {
@@ -83,6 +87,29 @@ export class ZooKeeperContender implements Contender {
   }
 
   withdraw(how: "hand-over" | "free", signal: AbortSignal): Promise<void> {
-    return this.#leaving.leave(how === "hand-over" ? this.#seat : null, signal);
+    this.#own.release();
+    this.#term.release();
+    const seat = how === "hand-over" && this.#place?.kind === "held" ? this.#place : null;
+    return this.#leaving.leave(seat, signal);
+  }
+
+  get #mayBeHanded(): boolean {
+    return this.#place?.kind === "behind" && this.#place.behindHolder && this.#own.live;
+  }
+
+  /**
+   * The quick look of who stood right behind the holder: if `term` names my entry now, the seat was handed to me. No list
+   * is needed, because the watch on my entry stands: had the entry gone, its event would have come before this answer on the same
+   * connection. Null: whatever else has happened takes the whole look.
+   */
+  async #handedToMe(signal: AbortSignal): Promise<ZooKeeperHeld | null> {
+    const { paths } = this.#around;
+    const read = await tolerate(this.#term.borrow(signal).armed, "NONODE");
+    if (read !== undefined && this.#own.live) {
+      const term = termOf(read, paths.term);
+      if (term.record?.entry === this.#entry.name && term.version > 0) return this.#looking.held(term, term.extra);
+    }
+    this.#term.release();
+    return null;
   }
 }

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { type ElectionPaths, nameOf } from "./zookeeper-paths.js";
 import { parseEntry } from "./zookeeper-queue.js";
-import { isRefusal, type Requests } from "./zookeeper-requests.js";
+import { isRefusal } from "./zookeeper-refusals.js";
+import type { Requests } from "./zookeeper-requests.js";
 
 /**
  * My entry in the queue of one election, made once at most.

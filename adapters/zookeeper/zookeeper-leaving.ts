@@ -1,24 +1,19 @@
-import { StoreError } from "../../src/errors.js";
 import type { OwnEntry } from "./zookeeper-entry.js";
 import { isZooKeeperError } from "./zookeeper-error.js";
 import { readQueue } from "./zookeeper-list.js";
 import type { ZooKeeperHeld } from "./zookeeper-places.js";
-import { readCard, type StoredCard, writeTerm } from "./zookeeper-record.js";
-import { isRefusal, tolerate } from "./zookeeper-requests.js";
+import { writeTerm } from "./zookeeper-record.js";
+import { isRefusal } from "./zookeeper-refusals.js";
+import { tolerate } from "./zookeeper-requests.js";
 import type { Surroundings } from "./zookeeper-surroundings.js";
 import type { Operation } from "./zookeeper-wire.js";
-
-/** The first of the others. */
-interface Next {
-  readonly entry: string;
-  readonly card: StoredCard;
-}
 
 /** Giving up seat and place. Each step can be repeated after a failure at any point. */
 export class Leaving {
   readonly #around: Surroundings;
   readonly #entry: OwnEntry;
-  #next: Next | null = null;
+  /** The first of the others. Once known it stays the first for as long as it is there: whoever joins later is behind it. */
+  #next: string | null = null;
   #left = false;
 
   constructor(around: Surroundings, entry: OwnEntry) {
@@ -26,9 +21,9 @@ export class Leaving {
     this.#entry = entry;
   }
 
-  /** Reads who is next and what its card says: its record will carry it. */
+  /** Reads who is next, unless that is known. */
   async prepare(signal: AbortSignal): Promise<void> {
-    this.#next = await this.#findNext(signal);
+    this.#next ??= await this.#findNext(signal);
   }
 
   /** Leaves; `seat` is handed on to the next in line if there is one. */
@@ -68,14 +63,9 @@ export class Leaving {
       this.#next = null;
       if (next === null) return false;
       const operations: Operation[] = [
-        { op: "check", path: paths.entry(next.entry), version: -1 },
+        { op: "check", path: paths.entry(next), version: -1 },
         this.#delete(),
-        {
-          op: "setData",
-          path: paths.term,
-          data: writeTerm(next.card.stored, next.entry, clock.wall(), seat.extra),
-          version: seat.handle.version,
-        },
+        { op: "setData", path: paths.term, data: writeTerm(next, clock.wall(), seat.extra), version: seat.handle.version },
       ];
       try {
         await requests.write(operations, signal);
@@ -89,31 +79,14 @@ export class Leaving {
     return false;
   }
 
-  /** Null when nobody waits, or when the first one's card cannot be read: it then claims by itself, with its own card. */
-  async #findNext(signal: AbortSignal): Promise<Next | null> {
+  async #findNext(signal: AbortSignal): Promise<string | null> {
     const { requests, paths } = this.#around;
     const list = await tolerate(requests.getChildren(paths.candidates, signal), "NONODE");
     const { order } = await readQueue(requests, paths, list?.children ?? [], signal);
-    const first = order.find(({ name }) => name !== this.#entry.name);
-    if (first === undefined) return null;
-    const path = paths.entry(first.name);
-    const read = await tolerate(requests.getData(path, signal), "NONODE");
-    const card = read === undefined ? null : readable(read.data, path);
-    return card === null ? null : { entry: first.name, card };
+    return order.find(({ name }) => name !== this.#entry.name)?.name ?? null;
   }
 
   #delete(): Operation {
     return { op: "delete", path: this.#entry.path, version: -1 };
-  }
-}
-
-/** Null for a card that is malformed or of a later release: no reason to keep the seat. */
-function readable(data: Buffer, path: string): StoredCard | null {
-  try {
-    const card = readCard(data, path);
-    return typeof card === "string" ? null : card;
-  } catch (error) {
-    if (error instanceof StoreError && error.code === "unsupported") return null;
-    throw error;
   }
 }

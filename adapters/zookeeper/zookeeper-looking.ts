@@ -6,7 +6,7 @@ import { ignoredSentences, unsteady, type ZooKeeperBehind, type ZooKeeperHead, t
 import { type Entry, stand } from "./zookeeper-queue.js";
 import { tolerate } from "./zookeeper-requests.js";
 import type { Surroundings } from "./zookeeper-surroundings.js";
-import { leaveVersionZero, makeParents, makeTerm, type Term, termOf } from "./zookeeper-term.js";
+import { leaveVersionZero, makeElection, makeTerm, type Term, termOf } from "./zookeeper-term.js";
 import type { ZooKeeperStat } from "./zookeeper-wire.js";
 
 type Looked = ZooKeeperHeld | ZooKeeperHead | ZooKeeperBehind | GonePlace;
@@ -73,11 +73,14 @@ export class Looking {
           ? requests.sync(paths.candidates, signal)
           : null;
     // Term first, then the list: an entry that is named and not listed has gone, and what changes later changes the version.
-    const flight = [begin, requests.getData(paths.term, signal), requests.getChildren(paths.candidates, signal), removed] as const;
-    const [began, term, list] = await Promise.allSettled(flight);
+    const begun = Promise.allSettled([begin, removed]);
+    const written = requests.written();
+    if (written !== null) await written;
+    const reads = Promise.allSettled([requests.getData(paths.term, signal), requests.getChildren(paths.candidates, signal)]);
+    const [[began], [term, list]] = await Promise.all([begun, reads]);
     if (began.status === "rejected") {
       if (state !== "none" || !isZooKeeperError(began.reason, "NONODE")) throw began.reason;
-      await makeParents(requests, paths, signal);
+      await makeElection(requests, paths, signal);
       return null;
     }
     const children = orMissing(list)?.children ?? [];
@@ -87,6 +90,8 @@ export class Looking {
     this.#lagging = !this.#lagging && order.some(({ name }) => name === this.#gone);
     if (this.#lagging) return null;
     const read = orMissing(term);
+    // My create was refused together with others', and repeated behind the list.
+    if (state === "none" && !children.includes(this.#entry.name)) return null;
     const isThere = order.some(({ name }) => name === this.#entry.name) && (await this.#entry.isOwned(signal));
     if (read === null && isThere) {
       await makeTerm(requests, paths.term, signal);
@@ -112,7 +117,13 @@ export class Looking {
       case "head":
         return { kind: "head", seen, ignored, version: term.version, extra: term.extra };
       case "behind":
-        return { kind: "behind", seen, ignored, predecessor: standing.predecessor };
+        return {
+          kind: "behind",
+          seen,
+          ignored,
+          predecessor: standing.predecessor,
+          behindHolder: standing.predecessor === term.record?.entry,
+        };
       case "gone":
         return { kind: "gone", seen, ignored };
     }

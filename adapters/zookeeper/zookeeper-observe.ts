@@ -1,5 +1,4 @@
 import type { Leader, Standing } from "../../src/store.js";
-import { isZooKeeperError } from "./zookeeper-error.js";
 import { orMissing, readQueue } from "./zookeeper-list.js";
 import type { ElectionPaths } from "./zookeeper-paths.js";
 import { readCard } from "./zookeeper-record.js";
@@ -17,8 +16,10 @@ export async function readLeader(requests: Requests, paths: ElectionPaths, signa
   const data = orMissing(read);
   const term = data === null ? null : termOf(data, paths.term);
   if (!term?.record) return null;
-  const stat = await requests.exists(paths.entry(term.record.entry), signal);
-  return stat === null ? null : leaderOf(term);
+  const { entry, since } = term.record;
+  const holder = await readStanding(requests, paths.entry(entry), entry, true, signal);
+  if (holder === null) return null;
+  return { id: holder.id, metadata: holder.metadata, number: term.version, fence: term.mzxid, since };
 }
 
 /** Everybody who stands, the holder of the seat first; as fresh as {@link readLeader}. */
@@ -40,21 +41,19 @@ export async function readStandings(requests: Requests, paths: ElectionPaths, si
 
 /**
  * Waits until {@link readLeader} may answer something else than `seen`: a watch on `term`, and one on the entry of the
- * holder. What happened before they were armed shows in the reading that follows them in the same flight.
+ * holder. What happened before they were armed shows in what arming them reads.
  */
 export async function leaderChanged(requests: Requests, paths: ElectionPaths, seen: Leader | null, signal: AbortSignal): Promise<void> {
   const written = requests.watch("data", paths.term, signal);
-  const [armed, read] = await Promise.allSettled([written.armed, requests.getData(paths.term, signal)]);
   try {
-    if (armed.status === "rejected") {
-      if (!isZooKeeperError(armed.reason, "NONODE")) throw armed.reason;
+    const data = await tolerate(written.armed, "NONODE");
+    if (data === undefined) {
       if (seen === null) await untilMade(requests, paths.term, signal);
       return;
     }
-    const data = orMissing(read);
-    const term = data === null ? null : termOf(data, paths.term);
+    const term = termOf(data, paths.term);
     if (!isSame(term, seen)) return;
-    if (!term?.record) return void (await watched([written], signal));
+    if (!term.record) return void (await watched([written], signal));
     const entry = paths.entry(term.record.entry);
     if (seen !== null) {
       await watched([written, requests.watch("children", entry, signal)], signal);
@@ -70,14 +69,13 @@ export async function leaderChanged(requests: Requests, paths: ElectionPaths, se
 /** There is no `term` yet: an exists watch, the only kind that a missing node can have. It is used up when `term` is made. */
 async function untilMade(requests: Requests, path: string, signal: AbortSignal): Promise<void> {
   const made = requests.watch("exists", path, signal);
-  const isMissing = requests.exists(path, signal).then((stat) => stat === null);
-  await watched([made], signal, isMissing);
+  await watched([made], signal, async () => (await made.armed) === null);
 }
 
 /** False when somebody has been seated since; whether an entry has gone, the watch on it tells. */
-function isSame(term: Term | null, seen: Leader | null): boolean {
+function isSame(term: Term, seen: Leader | null): boolean {
   if (seen === null) return true;
-  return term?.record != null && term.mzxid === seen.fence && term.version === seen.number;
+  return term.record !== null && term.mzxid === seen.fence && term.version === seen.number;
 }
 
 async function readStanding(
@@ -91,10 +89,4 @@ async function readStanding(
   if (read === undefined) return null;
   const card = readCard(read.data, path);
   return typeof card === "string" ? { id: name, metadata: {}, leading } : { id: card.id, metadata: card.metadata, leading };
-}
-
-function leaderOf({ record, version, mzxid }: Term): Leader | null {
-  if (record === null) return null;
-  const { card, since } = record;
-  return { id: card.id, metadata: card.metadata, number: version, fence: mzxid, since };
 }

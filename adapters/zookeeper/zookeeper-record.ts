@@ -6,14 +6,8 @@ const VERSION = 1;
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** A card as it lies in the store: with whatever else a later release put there. */
-export interface StoredCard extends Card {
-  readonly stored: Json;
-}
-
-/** The record of a term. */
+/** The record of a term. The holder's card is in its entry, which is there for as long as the seat is held. */
 export interface TermRecord {
-  readonly card: StoredCard;
   /** The name of the entry that holds the seat while it exists. */
   readonly entry: string;
   readonly since: Date;
@@ -35,40 +29,38 @@ export function writeCard(card: Card): Buffer {
 }
 
 /** Reads an entry's data; a text says what is wrong with it. Throws StoreError `unsupported` for a later version. */
-export function readCard(data: Buffer, path: string): StoredCard | string {
+export function readCard(data: Buffer, path: string): Card | string {
   const json = decode(data, path);
   return typeof json === "string" ? json : cardOf(json);
 }
 
 /** Writes the record of a term that begins `since` (ms since the epoch). */
-export function writeTerm(card: Json, entry: string, since: number, extra: Json): Buffer {
-  return encode({ ...extra, v: VERSION, candidate: card.id, card, entry, since: new Date(since).toISOString() });
+export function writeTerm(entry: string, since: number, extra: Json): Buffer {
+  return encode({ ...extra, v: VERSION, entry, since: new Date(since).toISOString() });
 }
 
 /** A record that names nobody: how `term` begins. */
 export function writeVacant(): Buffer {
-  return encode({ v: VERSION, candidate: null, card: null, entry: null, since: null });
+  return encode({ v: VERSION, entry: null, since: null });
 }
 
 /** Reads the data of `term`. Throws StoreError `unsupported` for a later version; malformed data is told, not thrown. */
 export function readTerm(data: Buffer, path: string): TermData {
   const json = decode(data, path);
   if (typeof json === "string") return { record: null, extra: {}, fault: json };
-  const { v: _v, candidate: _candidate, card, entry, since, ...extra } = json;
+  const { v: _v, entry, since, ...extra } = json;
   if (entry === null) return { record: null, extra, fault: null };
   if (typeof entry !== "string") return { record: null, extra, fault: "names no entry" };
-  const holder = isObject(card) ? cardOf(checkVersion(card, path)) : "has no card";
-  if (typeof holder === "string") return { record: null, extra, fault: holder };
   const began = new Date(typeof since === "string" ? since : Number.NaN);
   if (Number.isNaN(began.getTime())) return { record: null, extra, fault: "does not say since when" };
-  return { record: { card: holder, entry, since: began }, extra, fault: null };
+  return { record: { entry, since: began }, extra, fault: null };
 }
 
-function cardOf(json: Json): StoredCard | string {
+function cardOf(json: Json): Card | string {
   const { id, metadata } = json;
   if (typeof id !== "string") return "has no id";
   if (!isObject(metadata)) return "has no metadata";
-  return { id, metadata, stored: json };
+  return { id, metadata };
 }
 
 function encode(json: Json): Buffer {

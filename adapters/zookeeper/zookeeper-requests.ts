@@ -1,19 +1,19 @@
 import { isZooKeeperError, type ZooKeeperCode, ZooKeeperError } from "./zookeeper-error.js";
 import { parentOf } from "./zookeeper-paths.js";
-import type { Operation, Watch, ZooKeeperClient, ZooKeeperStat } from "./zookeeper-wire.js";
-
-/** What an operation answers: the path for create, the stat for setData, null for the others. */
-export type WriteResult = string | ZooKeeperStat | null;
+import { Turn, type WriteResult } from "./zookeeper-turn.js";
+import type { Operation, Watch, Watched, ZooKeeperClient, ZooKeeperStat } from "./zookeeper-wire.js";
 
 /**
- * The requests of one session. Each is sent within the call, so that those of one turn go out in order. A refusal for lack
- * of permission says which permission is missing where.
+ * The requests of one session. Reads are sent within the call, writes at the end of the turn. A refusal for lack of
+ * permission says which permission is missing where.
  */
 export class Requests {
   readonly #client: ZooKeeperClient;
+  readonly #turn: Turn;
 
   constructor(client: ZooKeeperClient) {
     this.#client = client;
+    this.#turn = new Turn(client);
   }
 
   get sessionId(): bigint {
@@ -36,52 +36,20 @@ export class Requests {
     return this.#client.sync(path, signal);
   }
 
-  watch(kind: "children" | "data" | "exists", path: string, signal: AbortSignal): Watch {
+  watch<K extends keyof Watched>(kind: K, path: string, signal: AbortSignal): Watch<Watched[K]> {
     const watch = this.#client.watch(kind, path, signal);
     return { armed: explained(watch.armed, () => `READ on ${path}`), fired: watch.fired, release: () => watch.release() };
   }
 
-  /** All or nothing. Every write of the session goes through here, so that those of one turn can share a transaction one day. */
+  /** Resolves when the writes asked for so far are on their way: a read sent then is behind them. Null: they are. */
+  written(): Promise<void> | null {
+    return this.#turn.written();
+  }
+
+  /** All or nothing. Every write of the session goes through here: those of one turn of the event loop share transactions. */
   write(operations: readonly Operation[], signal: AbortSignal): Promise<WriteResult[]> {
-    return explained(this.#write(operations, signal), (index) => permissionFor(operations[index]));
+    return explained(this.#turn.write(operations, signal), (index) => permissionFor(operations[index]));
   }
-
-  async #write(operations: readonly Operation[], signal: AbortSignal): Promise<WriteResult[]> {
-    const [only, ...others] = operations;
-    if (only === undefined || others.length > 0) return this.#client.multi(operations, signal);
-    switch (only.op) {
-      case "create":
-        return [await this.#client.create(only.path, only.data, only.mode, signal)];
-      case "delete":
-        await this.#client.delete(only.path, only.version, signal);
-        return [null];
-      case "setData":
-        return [await this.#client.setData(only.path, only.data, only.version, signal)];
-      case "check":
-        return this.#client.multi(operations, signal);
-    }
-  }
-}
-
-/** Answers that say for sure that nothing was done. Every other failure is doubtful, which costs a look and never an entry. */
-const REFUSALS: ReadonlySet<ZooKeeperCode> = new Set<ZooKeeperCode>([
-  "NONODE",
-  "NODEEXISTS",
-  "BADVERSION",
-  "BADARGUMENTS",
-  "NOAUTH",
-  "INVALIDACL",
-  "NOCHILDRENFOREPHEMERALS",
-  "NOTEMPTY",
-  "NOTREADONLY",
-  "UNIMPLEMENTED",
-  "QUOTAEXCEEDED",
-  "EPHEMERALONLOCALSESSION",
-]);
-
-/** Whether the server has surely not done what failed with `error`. */
-export function isRefusal(error: unknown): error is ZooKeeperError {
-  return error instanceof ZooKeeperError && REFUSALS.has(error.zk);
 }
 
 /** Waits for `promise`, but not for a refusal by one of the names `zk`: that gives undefined. */

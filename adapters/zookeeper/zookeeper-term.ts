@@ -35,11 +35,25 @@ export async function leaveVersionZero(requests: Requests, path: string, data: B
   await tolerate(requests.write([{ op: "setData", path, data, version: 0 }], signal), "BADVERSION", "NONODE");
 }
 
+/** Makes all that a new election needs, in one transaction; node by node if part of it is there, or its root is not. */
+export async function makeElection(requests: Requests, paths: ElectionPaths, signal: AbortSignal): Promise<void> {
+  const nothing = Buffer.alloc(0);
+  const data = writeVacant();
+  const operations = [
+    { op: "create", path: paths.election, data: nothing, mode: "persistent" },
+    { op: "create", path: paths.candidates, data: nothing, mode: "persistent" },
+    { op: "create", path: paths.term, data, mode: "persistent" },
+    { op: "setData", path: paths.term, data, version: -1 },
+  ] as const;
+  if ((await tolerate(requests.write(operations, signal), "NODEEXISTS", "NONODE")) === undefined)
+    await makeParents(requests, paths, signal);
+}
+
 /**
  * Makes the persistent nodes down to `candidates` that are missing. From the bottom up, because a node that exists may lie
  * below one that these credentials may not touch.
  */
-export async function makeParents(requests: Requests, paths: ElectionPaths, signal: AbortSignal): Promise<void> {
+async function makeParents(requests: Requests, paths: ElectionPaths, signal: AbortSignal): Promise<void> {
   const missing: string[] = [];
   for (let path = paths.candidates; path !== ""; path = parentOf(path)) {
     if (await make(requests, path, signal)) break;

@@ -7,42 +7,77 @@ export const FIRED = -1;
 
 /**
  * Waits until the first of `watches` fires, and lets go of all of them. If a watched node is missing, it answers its
- * index at once. `current` was asked after the watches, in the same flight: false means that what they were to notice had
- * happened before they were armed.
+ * index at once. `current` is asked when they are armed: false means that what they were to notice had happened before.
  */
 export async function watched(
   watches: readonly Watch[],
   signal: AbortSignal,
-  current: Promise<boolean> = Promise.resolve(true),
+  current: () => boolean | Promise<boolean> = () => true,
 ): Promise<number> {
   try {
-    const [state, ...armed] = await Promise.allSettled([current, ...watches.map((watch) => watch.armed)]);
+    const armed = await Promise.allSettled(watches.map((watch) => watch.armed));
     for (const [index, outcome] of armed.entries()) {
       if (outcome.status === "fulfilled") continue;
       if (isZooKeeperError(outcome.reason, "NONODE")) return index;
       throw outcome.reason;
     }
-    if (state.status === "rejected") throw state.reason;
-    if (state.value)
-      await firstOf(
-        watches.map((watch) => watch.fired),
-        signal,
-      );
+    if (await current()) await firstOf(watches, signal);
     return FIRED;
   } finally {
     for (const watch of watches) watch.release();
   }
 }
 
-function firstOf(promises: readonly Promise<void>[], signal: AbortSignal): Promise<void> {
+function firstOf(watches: readonly Watch[], signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
     const forget = onAbort(signal, () => reject(signal.reason));
-    for (const promise of promises) {
-      void promise.then(() => {
+    for (const { fired } of watches) {
+      void fired.then(() => {
         forget();
         resolve();
       });
     }
   });
+}
+
+/** A watch that lasts over several waits: set when first asked for, and again when it has fired. */
+export class LastingWatch<T> {
+  readonly #set: (signal: AbortSignal) => Watch<T>;
+  #watch: Watch<T> | null = null;
+  #armed = false;
+
+  constructor(set: (signal: AbortSignal) => Watch<T>) {
+    this.#set = set;
+  }
+
+  /** Whether the server has set it and it has not fired: what is watched is as it was. */
+  get live(): boolean {
+    return this.#armed;
+  }
+
+  /** The watch, for one wait: to release it ends nothing. */
+  borrow(signal: AbortSignal): Watch<T> {
+    const watch = this.#watch ?? this.#begin(signal);
+    return { armed: watch.armed, fired: watch.fired, release: () => {} };
+  }
+
+  release(): void {
+    this.#watch?.release();
+    this.#watch = null;
+    this.#armed = false;
+  }
+
+  #begin(signal: AbortSignal): Watch<T> {
+    const watch = this.#set(signal);
+    const forget = () => {
+      if (this.#watch === watch) this.release();
+    };
+    this.#watch = watch;
+    watch.armed.then(() => {
+      if (this.#watch === watch) this.#armed = true;
+    }, forget);
+    void watch.fired.then(forget);
+    return watch;
+  }
 }

@@ -33,11 +33,11 @@ export interface ZooKeeperClient {
    */
   prove(path: string, gap: number, signal: AbortSignal): Promise<Instant>;
   /**
-   * Sets a watch. `armed` settles like a request (NONODE: rejects, no watch is left). `fired` resolves, once, on any event,
+   * Sets a watch. `armed` settles like a request, with what was read by it (NONODE: rejects, no watch is left). `fired` resolves, once, on any event,
    * on any disconnection and at the session's end; never rejects; is left for ever pending if `armed` rejects.
    * `release()` lets go of it (the server may still keep it; nothing is called).
    */
-  watch(kind: "children" | "data" | "exists", path: string, signal: AbortSignal): Watch;
+  watch<K extends keyof Watched>(kind: K, path: string, signal: AbortSignal): Watch<Watched[K]>;
 
   /** Ends the session at the server, then destroys the connection; also works during a reconnect. */
   close(signal: AbortSignal): Promise<void>;
@@ -45,8 +45,15 @@ export interface ZooKeeperClient {
   destroy(): void;
 }
 
-export interface Watch {
-  readonly armed: Promise<void>;
+/** What setting a watch reads. */
+export interface Watched {
+  readonly children: null;
+  readonly data: { readonly data: Buffer; readonly stat: ZooKeeperStat };
+  readonly exists: ZooKeeperStat | null;
+}
+
+export interface Watch<T = unknown> {
+  readonly armed: Promise<T>;
   readonly fired: Promise<void>;
   release(): void;
 }

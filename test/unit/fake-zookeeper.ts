@@ -1,5 +1,5 @@
 import { ZooKeeperError } from "../../adapters/zookeeper/zookeeper-error.js";
-import type { Operation, Watch, ZooKeeperClient, ZooKeeperStat } from "../../adapters/zookeeper/zookeeper-wire.js";
+import type { Operation, Watch, Watched, ZooKeeperClient, ZooKeeperStat } from "../../adapters/zookeeper/zookeeper-wire.js";
 import { StoreError } from "../../src/errors.js";
 
 interface Node {
@@ -116,8 +116,8 @@ export class FakeClient implements ZooKeeperClient {
     throw new Error("not of this fake");
   }
   /** Never fires: these tests look at what can be known when it is armed. */
-  watch(kind: string, path: string): Watch {
-    const armed = this.#read(`watch ${kind}`, path, (tree) => void found(tree, path));
+  watch<K extends keyof Watched>(kind: K, path: string): Watch<Watched[K]> {
+    const armed = this.#read(`watch ${kind}`, path, (tree) => found(tree, path) as unknown as Watched[K]);
     return { armed, fired: new Promise(() => {}), release: () => {} };
   }
   async close() {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { readOptions } from "../../adapters/zookeeper/zookeeper-options.js";
 import type { ZooKeeperBehind } from "../../adapters/zookeeper/zookeeper-places.js";
+import { writeTerm } from "../../adapters/zookeeper/zookeeper-record.js";
 import { ZooKeeperStore } from "../../adapters/zookeeper/zookeeper-store.js";
 import { systemClock } from "../../src/clock.js";
 import type { Contender, HeldPlace, Place } from "../../src/store.js";
@@ -41,28 +42,46 @@ const kinds = async (...contenders: Contender[]): Promise<Place["kind"][]> => {
 };
 
 describe("the flight of a look", () => {
-  it("creates, reads the term, then lists, in the turn of the call", async () => {
+  it("creates, reads the term, then lists, in one flight", async () => {
     const scene = new Scene();
     await (await scene.candidate("a")).contender.look(signal);
     const { client, contender } = await scene.candidate("b");
-    const look = contender.look(signal);
+    let answered = 0;
+    const create = client.create.bind(client);
+    client.create = async (...request) => {
+      const made = await create(...request);
+      await new Promise((resolve) => setImmediate(resolve));
+      answered = client.log.length;
+      return made;
+    };
+    expect((await contender.look(signal)).kind).toBe("behind");
     const guid = /create (\S+)-$/.exec(client.log[0] ?? "")?.[1];
     expect(client.log).toEqual([`create ${guid}-`, `getData ${TERM}`, `getChildren ${CANDIDATES}`]);
-    expect((await look).kind).toBe("behind");
+    expect(answered).toBe(3);
     client.log.length = 0;
     const again = contender.look(signal);
     expect(client.log).toEqual([`getData ${TERM}`, `getChildren ${CANDIDATES}`]);
     await again;
   });
 
-  it("makes what is missing from the bottom up, and the term with version 1 in one transaction", async () => {
+  it("makes a new election in one transaction; what is missing above it from the bottom up, and the term with version 1 in one transaction", async () => {
     const scene = new Scene();
     const { client, contender } = await scene.candidate("a");
     expect(await contender.look(signal)).toMatchObject({ kind: "head", version: 1 });
     const own = scene.entries[0]?.replace(/-.*/, "-");
     const look = [`getData ${TERM}`, `getChildren ${CANDIDATES}`];
     const parents = [CANDIDATES, "/tenure/e", "/tenure", "/tenure/e", CANDIDATES].map((path) => `create ${path}`);
-    expect(client.log).toEqual([`create ${own}`, ...look, ...parents, `create ${own}`, ...look, `multi ${TERM} ${TERM}`, ...look]);
+    const whole = `multi /tenure/e ${CANDIDATES} ${TERM} ${TERM}`;
+    expect(client.log).toEqual([`create ${own}`, ...look, whole, ...parents, `create ${own}`, ...look, `multi ${TERM} ${TERM}`, ...look]);
+    const next = new FakeClient(scene.ensemble, 99n);
+    const store = new ZooKeeperStore(readOptions("zookeeper://fake"), async () => next);
+    const other = (await store.open({ clock: systemClock }, signal)).contend("f", { id: "b", metadata: {} }, null);
+    expect(await other.look(signal)).toMatchObject({ kind: "head", version: 1 });
+    expect(next.log.filter((line) => /^(create|multi)/.test(line)).map((line) => line.replace(/ .*/, ""))).toEqual([
+      "create",
+      "multi",
+      "create",
+    ]);
   });
 
   it("cannot mistake a seat that is handed on between its two reads for a free one", async () => {
@@ -70,13 +89,22 @@ describe("the flight of a look", () => {
     const [a, b, c] = [await scene.candidate("a"), await scene.candidate("b"), await scene.candidate("c")];
     await lead(a.contender);
     await kinds(b.contender, c.contender);
-    await a.contender.prepare(signal);
-    let leaving: Promise<void> | undefined;
+    let handedOver = false;
     b.client.before = (line) => {
-      if (line.startsWith("getChildren")) leaving ??= a.contender.withdraw("hand-over", signal);
+      if (handedOver || !line.startsWith("getChildren")) return;
+      handedOver = true;
+      const [own, next] = scene.entries as [string, string];
+      const data = writeTerm(next.slice(CANDIDATES.length + 1), 0, {});
+      scene.ensemble.commit(
+        [
+          { op: "delete", path: own, version: -1 },
+          { op: "setData", path: TERM, data, version: -1 },
+        ],
+        1n,
+      );
     };
     const place = await b.contender.look(signal);
-    await leaving;
+    expect(handedOver).toBe(true);
     expect(place.kind).toBe("head");
     if (place.kind === "head") expect(await b.contender.claim(place, signal)).toEqual({ kind: "refused", wait: 0 });
     expect(await kinds(b.contender, c.contender)).toEqual(["held", "behind"]);
@@ -128,7 +156,7 @@ describe("the flight of a look", () => {
     const before = client.log.length;
     expect((await contender.look(signal)).kind).toBe("head");
     expect(client.log.slice(before).filter((line) => line.startsWith("sync"))).toHaveLength(1);
-    expect(client.log.length - before).toBe(5);
+    expect(client.log.length - before).toBe(6);
   });
 });
 
@@ -188,14 +216,14 @@ describe("the hand-over", () => {
     const waiters = [await scene.candidate("b"), await scene.candidate("c"), await scene.candidate("d")];
     await kinds(...waiters.map(({ contender }) => contender));
     await a.contender.prepare(signal);
-    const leaving: Promise<void>[] = [];
+    let gone = 0;
     a.client.before = (line) => {
-      const next = line.startsWith("multi") ? waiters[leaving.length] : undefined;
-      if (next) leaving.push(next.contender.withdraw("free", signal));
+      if (!line.startsWith("multi") || gone === 2) return;
+      gone++;
+      scene.ensemble.commit([{ op: "delete", path: scene.entries[1] as string, version: -1 }], 9n);
     };
     await a.contender.withdraw("hand-over", signal);
-    await Promise.all(leaving);
-    expect(leaving).toHaveLength(2);
+    expect(gone).toBe(2);
     expect(a.client.log.at(-1)).toMatch(/^delete /);
     expect(await kinds((waiters[2] as (typeof waiters)[0]).contender)).toEqual(["head"]);
   });
