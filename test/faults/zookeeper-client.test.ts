@@ -1,4 +1,4 @@
-import { describe, expect, inject, it } from "vitest";
+import { describe, expect, inject, it, onTestFinished } from "vitest";
 import { Call } from "../../adapters/zookeeper/zookeeper-client-call.js";
 import { Codec } from "../../adapters/zookeeper/zookeeper-client-codec.js";
 import { Dialer } from "../../adapters/zookeeper/zookeeper-client-dialer.js";
@@ -8,6 +8,7 @@ import { systemClock } from "../../src/clock.js";
 import { StoreError } from "../../src/errors.js";
 import { fresh } from "../support/names.js";
 import { connectRaw } from "../support/raw-session.js";
+import { startZooKeeper } from "../support/zookeeper-server.js";
 import { clientOptions, OPEN_TO_ALL, open, rejection, soon, warnings, watchForStrayErrors } from "./zookeeper-client-support.js";
 
 const server = inject("zookeeper");
@@ -178,9 +179,13 @@ describe("proofs", () => {
   });
 
   it("hold also when the check fails, and are writes", async () => {
-    const { zk, root } = await withRoot();
-    const before = (await zk.setData(root, text("1"), -1, soon())).mzxid;
-    await zk.prove(`${root}/none`, 100, soon());
-    expect((await zk.setData(root, text("2"), -1, soon())).mzxid).toBe(before + 2n);
+    // A server of its own: others write to the shared one.
+    const own = await startZooKeeper();
+    onTestFinished(() => own.dispose());
+    const zk = await open(own.address);
+    await zk.create("/r", text("0"), "persistent", soon());
+    const before = (await zk.setData("/r", text("1"), -1, soon())).mzxid;
+    await zk.prove("/r/none", 100, soon());
+    expect((await zk.setData("/r", text("2"), -1, soon())).mzxid).toBe(before + 2n);
   });
 });
