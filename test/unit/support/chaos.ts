@@ -144,8 +144,10 @@ export class Chaos {
       ["is served by a stranded server", () => void (this.#up && client.strand())],
       ["is served by a connected server", () => client.unstrand()],
       ["has its wall clock set forward", () => clock.stepWall(this.#pick([500, 5000]))],
-      ["has its wall clock set back", () => clock.stepWall(-this.#pick([500, 50_000]))],
-      ["sleeps", () => clock.suspend(this.#pick([300, 3000, 9000]))],
+      // Not both: a sleep after a step back shows on neither clock until a timer compares the uptime.
+      this.#seed % 3 === 0
+        ? ["has its wall clock set back", () => clock.stepWall(-this.#pick([500, 50_000]))]
+        : ["sleeps", () => clock.suspend(this.#pick([300, 3000, 9000]))],
       ["stops", () => this.#stop(process)],
       ["starts", () => this.#start(process)],
       ["crashes and is replaced", () => this.#crash(process)],
