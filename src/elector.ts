@@ -114,7 +114,10 @@ export class Elector {
         offStopped();
         signal?.removeEventListener("abort", onAbort);
       };
-      const onAbort = () => (done(), reject(signal?.reason));
+      const onAbort = () => {
+        done();
+        reject(signal?.reason);
+      };
       const offElected = this.on("elected", function elected(next) {
         done();
         resolve(next);
@@ -162,7 +165,8 @@ export class Elector {
 
   #run(lead: Lead<unknown> | null): Promise<Error | null> {
     // A listener of `stopped` may start again.
-    if (this.#running && this.state !== "stopped") throw new TypeError(`the elector of "${this.election}" stands already: call stop() first, or make another one`);
+    if (this.#running && this.state !== "stopped")
+      throw new TypeError(`the elector of "${this.election}" stands already: call stop() first, or make another one`);
     this.#lead = lead;
     const candidacy = new Candidacy(this.#settings, this.#events, this.state, (term: Reign) => this.#lead?.begin(term));
     this.#candidacy = candidacy;

@@ -13,7 +13,7 @@ export {
   TenureError,
 } from "./errors.js";
 export type { ElectorEvents } from "./events.js";
-export { type InspectOptions, type Inspection, inspect } from "./inspect.js";
+export { type Inspection, type InspectOptions, inspect } from "./inspect.js";
 export type { Work } from "./lead.js";
 export type { Logger } from "./logger.js";
 export { type ObserveOptions, type Observer, observe } from "./observer.js";

@@ -89,8 +89,14 @@ export class SessionPool {
       const onAbort = () => waiter.reject(signal.reason);
       const waiter: Waiter = {
         options,
-        resolve: (session) => (done(), resolve(this.#use(session))),
-        reject: (error) => (done(), reject(error)),
+        resolve: (session) => {
+          done();
+          resolve(this.#use(session));
+        },
+        reject: (error) => {
+          done();
+          reject(error);
+        },
       };
       signal.addEventListener("abort", onAbort, { once: true });
       this.#waiters.add(waiter);

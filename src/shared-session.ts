@@ -147,7 +147,8 @@ export class SharedSession {
   check(): void {
     if (this.#over) return;
     const silence = this.timing.ttl - elapsed(this.clock, this.#heard);
-    if (silence <= 0) return this.#finish("session-ended", new StoreError("session-ended", "no server answered for as long as the session lives"));
+    if (silence <= 0)
+      return this.#finish("session-ended", new StoreError("session-ended", "no server answered for as long as the session lives"));
     let next = silence;
     if (!this.#pastDeadline()) for (const seat of [...this.#live]) next = Math.min(next, seat.check());
     this.#watchDue = Number.POSITIVE_INFINITY;

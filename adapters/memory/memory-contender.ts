@@ -23,10 +23,7 @@ export class MemoryContender implements Contender {
   /** Fence of the seat that the last look or claim showed as mine. */
   #seat: bigint | null = null;
 
-  constructor(
-    session: MemorySession,
-    candidacy: { election: string; card: Card; guid: string; replaces: MemoryContender | null },
-  ) {
+  constructor(session: MemorySession, candidacy: { election: string; card: Card; guid: string; replaces: MemoryContender | null }) {
     this.#session = session;
     this.election = candidacy.election;
     this.card = candidacy.card;

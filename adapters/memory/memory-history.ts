@@ -1,4 +1,4 @@
-import { EMPTY, type ElectionState } from "./memory-state.js";
+import { type ElectionState, EMPTY } from "./memory-state.js";
 
 /** How many old states of an election a lagging replica can still show. */
 const DEPTH = 32;

@@ -3,7 +3,7 @@ import { StoreError } from "../../src/errors.js";
 import type { MemoryCall } from "./memory-faults.js";
 import { History } from "./memory-history.js";
 import { Lease } from "./memory-lease.js";
-import { EMPTY, type ElectionState, type Entry, find, holder, leave, type Stamp } from "./memory-state.js";
+import { type ElectionState, EMPTY, type Entry, find, holder, leave, type Stamp } from "./memory-state.js";
 import { entryKey, termKey, Watches } from "./memory-watches.js";
 
 /** What a change does to entries, so that sessions and watches can follow. */

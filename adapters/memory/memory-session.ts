@@ -1,7 +1,7 @@
 import { StoreError } from "../../src/errors.js";
 import type { Card, Contender, Leader, Proof, Session, Standing } from "../../src/store.js";
-import type { MemoryCall } from "./memory-faults.js";
 import { MemoryContender } from "./memory-contender.js";
+import type { MemoryCall } from "./memory-faults.js";
 import type { Link } from "./memory-link.js";
 import type { MemoryServer } from "./memory-server.js";
 import { type ElectionState, holder, type Term } from "./memory-state.js";

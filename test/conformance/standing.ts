@@ -132,7 +132,9 @@ export function standing(world: Worlds): void {
 
     it("makes exactly one head of twenty who join at once, and everybody's turn comes", async () => {
       const session = await world().open();
-      const candidates = await Promise.all(Array.from({ length: 20 }, (_, index) => world().contend(`c${index}`, index % 2 ? session : undefined)));
+      const candidates = await Promise.all(
+        Array.from({ length: 20 }, (_, index) => world().contend(`c${index}`, index % 2 ? session : undefined)),
+      );
       await Promise.all(candidates.map((candidate) => candidate.look()));
       expect(candidates.filter(({ place }) => place?.kind === "head")).toHaveLength(1);
       expect(candidates.filter(({ place }) => place?.kind === "behind")).toHaveLength(19);
@@ -168,7 +170,9 @@ export function standing(world: Worlds): void {
     it("holds many elections on one session", async () => {
       const session = await world().open();
       const { election, signal, harness } = world();
-      const contenders = Array.from({ length: 100 }, (_, index) => session.contend(`${election}.${index}`, { id: "a", metadata: {} }, null));
+      const contenders = Array.from({ length: 100 }, (_, index) =>
+        session.contend(`${election}.${index}`, { id: "a", metadata: {} }, null),
+      );
       const fences = await Promise.all(
         contenders.map(async (contender) => {
           const place = await contender.look(signal);
