@@ -1,7 +1,6 @@
 import type { MemoryCall } from "../../../adapters/memory/index.js";
 import { sleep } from "../../../src/clock.js";
 import type { Term } from "../../../src/term.js";
-import { checkGrammar } from "./grammar.js";
 import { type Candidate, World } from "./world.js";
 
 const TTL = 4000;
@@ -23,9 +22,10 @@ interface Running {
   readonly session: string;
 }
 
-/** One process with a candidate: what befalls it, and the work it does while it leads. */
+/** One process with a candidate in each election: what befalls it, and the work it does while it leads. */
 interface Process {
-  readonly candidate: Candidate;
+  readonly name: string;
+  readonly candidates: readonly Candidate[];
   readonly running: Set<Running>;
   crashed: boolean;
   standing: boolean;
@@ -40,9 +40,10 @@ export class Chaos {
   readonly #roll: () => number;
   readonly #force: boolean;
   readonly #world: World;
+  readonly #elections: readonly string[];
   readonly #processes: Process[] = [];
   readonly #story: string[] = [];
-  #fence = 0n;
+  readonly #fences = new Map<string, bigint>();
   #up = true;
   /** What there is to check has been checked so often. */
   checks = 0;
@@ -52,6 +53,7 @@ export class Chaos {
     this.#seed = seed;
     this.#roll = dice(seed);
     this.#force = seed % 4 === 3;
+    this.#elections = seed % 5 === 0 ? ["e0", "e1", "e2"] : ["e0"];
     this.#world = new World({ ttl: TTL, gap: seed % 2 === 0 ? 0 : 1100, latency: this.#pick([0, 3, 20]), lockDelay: this.#pick([0, 0, 300]) });
   }
 
@@ -71,29 +73,32 @@ export class Chaos {
     }
   }
 
-  #add(id: string): void {
-    const candidate = this.#world.candidate(id, { drain: this.#pick([0, 500, 5000]) });
-    const process: Process = { candidate, running: new Set(), crashed: false, standing: true };
-    candidate.elector.on("elected", (term) => this.#elected(process, term));
-    const { around } = candidate.tap;
-    candidate.tap.around = (call, pass) => {
-      this.#look();
-      return around(call, pass);
-    };
+  #add(name: string): void {
+    const candidates: Candidate[] = [];
+    for (const election of this.#elections) {
+      const host = candidates[0] ? { with: candidates[0] } : {};
+      candidates.push(this.#world.candidate(name, { ...host, election, drain: this.#pick([0, 500, 5000]) }));
+    }
+    const process: Process = { name, candidates, running: new Set(), crashed: false, standing: true };
+    for (const candidate of candidates) {
+      candidate.elector.on("elected", (term) => this.#elected(process, candidate, term));
+      candidate.tap.around = (_, pass) => (this.#look(), pass());
+      candidate.elector.start();
+    }
     this.#processes.push(process);
-    candidate.elector.start();
   }
 
   /** The work: until it is drained, and a little longer, sometimes too long. */
-  #elected(process: Process, term: Term): Promise<void> {
-    const { clock, tap } = process.candidate;
+  #elected(process: Process, { clock, tap }: Candidate, term: Term): Promise<void> {
+    const { election, fence } = term;
     this.elections++;
-    this.#story.push(`  ${clock.mono()} ${process.candidate.elector.id} elected, fence ${term.token}`);
-    if (term.fence <= this.#fence) throw new Error(`fence ${term.fence} after ${this.#fence}`);
-    this.#fence = term.fence;
-    const session = tap.calls.findLast(({ name }) => name === "look" || name === "claim")?.session ?? "";
-    const running: Running = { term, session };
-    for (const other of this.#processes) for (const older of other.running) this.#checkReleased(other, older);
+    this.#story.push(`  ${clock.mono()} ${process.name} elected in ${election}, fence ${fence}`);
+    const highest = this.#fences.get(election) ?? 0n;
+    if (fence <= highest) this.#story.push(`VIOLATION: fence ${fence} after ${highest}`);
+    this.#fences.set(election, fence);
+    const mine = tap.calls.findLast((call) => call.election === election && (call.name === "look" || call.name === "claim"));
+    const running: Running = { term, session: mine?.session ?? "" };
+    for (const other of this.#processes) for (const older of other.running) if (older.term.election === election) this.#checkReleased(other, older);
     process.running.add(running);
     this.#look();
     const longer = this.#pick([0, 0, 100, 1000, 6000]);
@@ -109,22 +114,23 @@ export class Chaos {
     this.checks++;
     if (this.#force) return;
     if (this.#world.server.snapshot().sessions.includes(older.session)) {
-      this.#story.push(`VIOLATION: ${other.candidate.elector.id} still works in term ${older.term.number}, its session lives`);
+      this.#story.push(`VIOLATION: ${other.name} still works in term ${older.term.number}, its session lives`);
     }
   }
 
   /** No two believe at once. */
   #look(): void {
     this.checks++;
-    const leaders = this.#processes.filter(({ candidate, crashed }) => !crashed && candidate.elector.isLeader);
-    if (leaders.length > 1 && !this.#force) {
-      this.#story.push(`VIOLATION: ${leaders.map(({ candidate }) => candidate.elector.id).join(" and ")} both lead at ${this.#world.clock.mono()}`);
+    if (this.#force) return;
+    for (const at of this.#elections.keys()) {
+      const leaders = this.#processes.filter(({ candidates, crashed }) => !crashed && candidates[at]?.elector.isLeader);
+      if (leaders.length > 1) this.#story.push(`VIOLATION: ${leaders.map(({ name }) => name).join(" and ")} both lead at ${this.#world.clock.mono()}`);
     }
   }
 
   async #mishap(): Promise<void> {
     const process = this.#pick(this.#processes.filter(({ crashed }) => !crashed));
-    const { elector, client, clock } = process.candidate;
+    const { elector, client, clock } = this.#pick(process.candidates);
     const mishaps: [string, () => void | Promise<void>][] = [
       ["is cut off", () => client.partition()],
       ["is reached again", () => client.heal()],
@@ -157,7 +163,7 @@ export class Chaos {
     if (this.#force) {
       mishaps.push(
         ["is evicted", () => this.#world.server.evict(elector.id)],
-        ["is superseded", () => this.#world.server.supersede("seat")],
+        ["is superseded", () => this.#world.server.supersede(elector.election)],
         ["has its session destroyed", () => client.sessions.forEach((id) => void this.#world.server.expire(id))],
         ["is frozen", () => clock.freeze(this.#pick([300, 6000]))],
       );
@@ -175,60 +181,59 @@ export class Chaos {
 
   #stop(process: Process): void {
     process.standing = false;
-    void process.candidate.elector.stop();
+    for (const { elector } of process.candidates) void elector.stop();
   }
 
   #start(process: Process): void {
-    const { elector, told } = process.candidate;
-    if (process.standing || elector.state !== "stopped") return;
+    if (process.standing || process.candidates.some(({ elector }) => elector.state !== "stopped")) return;
     process.standing = true;
-    told.push("started");
-    elector.start();
+    for (const { elector, told } of process.candidates) {
+      told.push("started");
+      elector.start();
+    }
   }
 
   #crash(process: Process): void {
     if (this.#processes.length > 8) return;
     process.crashed = true;
-    process.candidate.client.crash();
-    process.candidate.clock.pause();
-    this.#add(`${process.candidate.elector.id}'`);
+    process.candidates[0]?.client.crash();
+    process.candidates[0]?.clock.pause();
+    this.#add(`${process.name}'`);
   }
 
   /** Everything works again: soon there is a leader, and one entry for each candidate that stands. */
   async #heal(): Promise<void> {
     this.#story.push(`${this.#world.clock.mono()} healed`);
     this.#serve(true);
-    for (const { candidate, crashed } of this.#processes) {
+    for (const { candidates, crashed } of this.#processes) {
       if (crashed) continue;
-      candidate.client.unstrand();
-      candidate.client.heal();
-      candidate.client.release();
-      await candidate.clock.resume();
+      candidates[0]?.client.unstrand();
+      candidates[0]?.client.heal();
+      candidates[0]?.client.release();
+      await candidates[0]?.clock.resume();
     }
     const alive = this.#processes.filter(({ crashed, standing }) => !crashed && standing);
-    const leads = () => alive.length === 0 || alive.some(({ candidate }) => candidate.elector.isLeader);
+    const led = (at: number) => alive.length === 0 || alive.some(({ candidates }) => candidates[at]?.elector.isLeader);
+    const leads = () => this.#elections.every((_, at) => led(at));
     // The longest work, a session's timeout with its lock-delay, a lost attempt, and the backoff of a reopening.
     await this.#world.clock.advanceUntil(leads, 6000 + TTL + 300 + TTL / 2 + 3000 + 2000).catch(() => {
-      throw new Error(`no leader in time: ${alive.map(({ candidate }) => `${candidate.elector.id} ${candidate.elector.state}`).join(", ")}`);
+      throw new Error(`no leader in time: ${alive.map(({ name, candidates }) => `${name} ${candidates.map(({ elector }) => elector.state)}`).join(", ")}`);
     });
     await this.#world.clock.advance(6000 + 3 * TTL);
-    const line = (await this.#world.line()).map((id) => id.replace("*", "")).sort();
-    const expected = alive.map(({ candidate }) => candidate.elector.id).sort();
-    if (line.join() !== expected.join()) throw new Error(`the queue is ${line.join()} and should be ${expected.join()}`);
+    const expected = alive.map(({ name }) => name).sort();
+    for (const election of this.#elections) {
+      const line = (await this.#world.line(election)).map((id) => id.replace("*", "")).sort();
+      if (line.join() !== expected.join()) throw new Error(`the queue is ${line.join()} and should be ${expected.join()}`);
+    }
     this.#look();
   }
 
   async #end(): Promise<void> {
     const violation = this.#story.find((line) => line.startsWith("VIOLATION"));
     if (violation) throw new Error(violation);
-    for (const { candidate, crashed } of this.#processes) {
-      if (!crashed) continue;
-      // A process that is gone tells nothing: what it will be told now does not count.
-      candidate.told.length = 0;
-      candidate.told.push("stopped");
-      checkGrammar(candidate.elector.id, candidate.told);
-    }
-    this.#world.candidates.splice(0, this.#world.candidates.length, ...this.#processes.filter(({ crashed }) => !crashed).map(({ candidate }) => candidate));
+    // A process that is gone does not stop.
+    const alive = this.#processes.filter(({ crashed }) => !crashed).flatMap(({ candidates }) => candidates);
+    this.#world.candidates.splice(0, this.#world.candidates.length, ...alive);
     await this.#world.end();
   }
 
