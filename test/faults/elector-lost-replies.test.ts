@@ -40,7 +40,7 @@ describe.concurrent.each([
     await until(() => candidate.elector.state === "leading", { what: "all is well again" });
     expect(term!.number).toBe(number + 1);
     const stored = await line.view.term();
-    expect(stored).toMatchObject({ candidate: "candidate", entry: await line.view.entryOf("candidate") });
+    expect(stored).toMatchObject({ entry: await line.view.entryOf("candidate") });
     expect(stored!.stat).toMatchObject({ version: number + 1, mzxid: term!.fence });
     expect(await line.view.entries()).toHaveLength(1);
     expect(candidate.count("lost")).toBe(0);

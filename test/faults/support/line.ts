@@ -36,7 +36,7 @@ export class Line extends Belongings {
       const waiting = this.all.filter(({ elector }) => elector.state === "standby").length;
       if (!leader || more.length > 0 || waiting !== this.all.length - 1) return null;
       const { length } = await this.view.entries();
-      return length === this.all.length && (await this.view.term())?.candidate === leader.elector.id ? leader : null;
+      return length === this.all.length && (await this.view.leader()) === leader.elector.id ? leader : null;
     };
     return until(isSettled, { timeout, every: 20, what: "one leads and the others wait" });
   }

@@ -3,7 +3,6 @@ import { connectRaw, type RawSession, type RawStat } from "../../support/raw-ses
 /** The record that a term znode holds. */
 export interface TermView {
   readonly entry: string | null;
-  readonly candidate: string | null;
   readonly stat: RawStat;
 }
 
@@ -29,8 +28,14 @@ export class QueueView {
     await this.raw.sync();
     const read = await this.raw.get(`${this.path}/term`).catch(orNoNode(null));
     if (!read) return null;
-    const { entry, candidate } = JSON.parse(read.data) as { entry: string | null; candidate: string | null };
-    return { entry, candidate, stat: read.stat };
+    const { entry } = JSON.parse(read.data) as { entry: string | null };
+    return { entry, stat: read.stat };
+  }
+
+  /** The id on the card of the entry that the term names; null if nobody holds the seat. */
+  async leader(): Promise<string | null> {
+    const term = await this.term();
+    return term?.entry ? this.idOf(term.entry) : null;
   }
 
   /** The id on the card of an entry; null if it has gone. */

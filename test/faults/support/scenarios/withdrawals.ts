@@ -65,7 +65,7 @@ export async function withdrawals(server: string, { rule, duration }: Withdrawal
   if (rule === "ours") {
     await until(() => resting.size === 0, { what: "those who withdrew are back" });
     const [leader] = await until(() => leaders(candidates), { what: "somebody leads when all is quiet" });
-    findings.must((await view.term())?.candidate === (leader as Candidate).elector.id, "the term names another one than the leader");
+    findings.must((await view.leader()) === (leader as Candidate).elector.id, "the term names another one than the leader");
   }
   await own[Symbol.asyncDispose]();
   await Promise.all(checks);
