@@ -19,7 +19,10 @@ describe("an attempt", () => {
     const attempts = new Attempts(clock);
     const caller = new AbortController();
     const signals: AbortSignal[] = [];
-    const call = (signal: AbortSignal) => (signals.push(signal), swallow<void>());
+    const call = (signal: AbortSignal) => {
+      signals.push(signal);
+      return swallow<void>();
+    };
     const outcomes = [
       watch(attempts.run("first", 100, null, call)),
       watch(attempts.run("second", 1000, caller.signal, call)),
@@ -51,7 +54,11 @@ describe("an attempt", () => {
     let calls = 0;
     const aborted = AbortSignal.abort(new Error("enough"));
     await expect(attempts.run("x", 100, aborted, async () => calls++)).rejects.toThrow("enough");
-    await expect(attempts.run("x", 100, null, () => { throw new Error("thrown"); })).rejects.toThrow("thrown");
+    await expect(
+      attempts.run("x", 100, null, () => {
+        throw new Error("thrown");
+      }),
+    ).rejects.toThrow("thrown");
     expect(calls).toBe(0);
   });
 });
@@ -76,7 +83,8 @@ describe("one attempt may take at most half of what is left", () => {
     const times = time(a, "prove");
     await world.clock.advanceUntil(() => !a.elector.isLeader, SPAN);
     expect(times.length).toBeGreaterThan(2);
-    for (const { at, took } of times.filter(({ at }) => at < closes - 200)) expect(took).toBeLessThanOrEqual(Math.max((closes - at) / 2, 100));
+    for (const { at, took } of times.filter(({ at }) => at < closes - 200))
+      expect(took).toBeLessThanOrEqual(Math.max((closes - at) / 2, 100));
     a.tap.around = (_, pass) => pass();
   });
 
@@ -107,31 +115,34 @@ describe("one attempt may take at most half of what is left", () => {
 });
 
 describe("a store that ignores aborts hangs nothing", () => {
-  it.each(["open", "look", "claim", "prove", "touch", "moved", "unseated", "prepare", "withdraw", "close"] as const)("in %s", async (name) => {
-    world = new World();
-    const [b] = (await world.lineUp("b")) as [Candidate];
-    const a = world.candidate("a");
-    let swallowing = true;
-    a.tap.around = (call, pass) => (call.name === name && swallowing ? swallow() : pass());
-    a.elector.start();
-    await world.clock.advance(1000);
-    b.elector.resign();
-    await world.clock.advance(TTL);
-    a.elector.resign();
-    const stopped = watch(a.elector.stop());
-    await world.clock.advance(2 * TTL);
-    if (name !== "withdraw") {
+  it.each(["open", "look", "claim", "prove", "touch", "moved", "unseated", "prepare", "withdraw", "close"] as const)(
+    "in %s",
+    async (name) => {
+      world = new World();
+      const [b] = (await world.lineUp("b")) as [Candidate];
+      const a = world.candidate("a");
+      let swallowing = true;
+      a.tap.around = (call, pass) => (call.name === name && swallowing ? swallow() : pass());
+      a.elector.start();
+      await world.clock.advance(1000);
+      b.elector.resign();
+      await world.clock.advance(TTL);
+      a.elector.resign();
+      const stopped = watch(a.elector.stop());
+      await world.clock.advance(2 * TTL);
+      if (name !== "withdraw") {
+        expect(stopped.outcome).toEqual({ value: undefined });
+        expect(a.clock.pending).toBe(0);
+      }
+      swallowing = false;
+      await world.clock.advance(TTL);
       expect(stopped.outcome).toEqual({ value: undefined });
-      expect(a.clock.pending).toBe(0);
-    }
-    swallowing = false;
-    await world.clock.advance(TTL);
-    expect(stopped.outcome).toEqual({ value: undefined });
-    const again = world.candidate("again", { with: a, election: "another" });
-    again.elector.start();
-    await world.clock.advanceUntil(() => again.elector.isLeader, TTL);
-    expect(b.elector.isLeader).toBe(true);
-  });
+      const again = world.candidate("again", { with: a, election: "another" });
+      again.elector.start();
+      await world.clock.advanceUntil(() => again.elector.isLeader, TTL);
+      expect(b.elector.isLeader).toBe(true);
+    },
+  );
 
   it("an opening that succeeds after it was given up is closed", async () => {
     world = new World();
@@ -139,7 +150,10 @@ describe("a store that ignores aborts hangs nothing", () => {
     let answer = () => {};
     a.tap.around = async (call, pass) => {
       const result = await pass();
-      if (call.name === "open" && call.n === 1) await new Promise<void>((resolve) => { answer = resolve; });
+      if (call.name === "open" && call.n === 1)
+        await new Promise<void>((resolve) => {
+          answer = resolve;
+        });
       return result;
     };
     a.elector.start();

@@ -4,7 +4,9 @@ import { Chaos } from "./support/chaos.js";
 const SEEDS = 240;
 
 describe("random mishaps", () => {
-  it("never two leaders at one time, fences that rise, no seat given away under work; healed, a leader soon and one entry each", { timeout: 60_000 }, async () => {
+  it("never two leaders at one time, fences that rise, no seat given away under work; healed, a leader soon and one entry each", {
+    timeout: 60_000,
+  }, async () => {
     let checks = 0;
     let elections = 0;
     for (let seed = 1; seed <= SEEDS; seed++) {

@@ -4,7 +4,7 @@ import type { LostError } from "../../src/errors.js";
 import { ManualClock } from "../../src/manual-clock.js";
 import type { Proof } from "../../src/store.js";
 import type { Term } from "../../src/term.js";
-import { gate, type Candidate, World } from "./support/world.js";
+import { type Candidate, gate, World } from "./support/world.js";
 
 const TTL = 10_000;
 const MARGIN = 250;

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { DrainingError } from "../../src/errors.js";
 import type { Term } from "../../src/term.js";
-import { gate, type Candidate, World } from "./support/world.js";
+import { type Candidate, gate, World } from "./support/world.js";
 
 const TTL = 10_000;
 const SPAN = TTL - 250;
@@ -99,32 +99,35 @@ describe("admission", () => {
 });
 
 describe("drain", () => {
-  it.each(["resign", "stop"] as const)("runs out after %s(): then the deadline stands still and comes, though proofs go on", async (how) => {
-    world = new World();
-    const a = world.candidate("a", { drain: 3000 });
-    const work = hold(a);
-    a.elector.start();
-    await world.clock.settle();
-    const [b] = await world.lineUp("b");
-    const term = a.elector.term as Term;
-    await world.clock.advance(2500);
-    void a.elector[how]();
-    await world.clock.advance(2999);
-    expect(term.remaining()).toBe(SPAN - 1499);
-    const proofs = a.tap.count("prove");
-    await world.clock.advance(SPAN - 1500);
-    expect(term.remaining()).toBe(1);
-    expect(a.tap.count("prove")).toBeGreaterThan(proofs + 2);
-    await world.clock.advance(1);
-    expect([term.valid, a.told.at(-1)]).toEqual([false, "lost:overrun"]);
-    await world.clock.advance(5 * TTL);
-    expect(await world.line()).toEqual(["a*", "b"]);
-    expect(a.elector.state).toBe("ending");
-    work.open();
-    await world.clock.settle();
-    expect(b?.elector.isLeader).toBe(true);
-    expect(a.tap.count("close")).toBe(how === "stop" ? 1 : 0);
-  });
+  it.each(["resign", "stop"] as const)(
+    "runs out after %s(): then the deadline stands still and comes, though proofs go on",
+    async (how) => {
+      world = new World();
+      const a = world.candidate("a", { drain: 3000 });
+      const work = hold(a);
+      a.elector.start();
+      await world.clock.settle();
+      const [b] = await world.lineUp("b");
+      const term = a.elector.term as Term;
+      await world.clock.advance(2500);
+      void a.elector[how]();
+      await world.clock.advance(2999);
+      expect(term.remaining()).toBe(SPAN - 1499);
+      const proofs = a.tap.count("prove");
+      await world.clock.advance(SPAN - 1500);
+      expect(term.remaining()).toBe(1);
+      expect(a.tap.count("prove")).toBeGreaterThan(proofs + 2);
+      await world.clock.advance(1);
+      expect([term.valid, a.told.at(-1)]).toEqual([false, "lost:overrun"]);
+      await world.clock.advance(5 * TTL);
+      expect(await world.line()).toEqual(["a*", "b"]);
+      expect(a.elector.state).toBe("ending");
+      work.open();
+      await world.clock.settle();
+      expect(b?.elector.isLeader).toBe(true);
+      expect(a.tap.count("close")).toBe(how === "stop" ? 1 : 0);
+    },
+  );
 
   it("bounds an unwanted draining too: proofs returned, the work goes on, and the term ends all the same", async () => {
     world = new World();

@@ -31,11 +31,19 @@ describe("an elector", () => {
     expect(second.fence > first.fence).toBe(true);
     expect(first.valid).toBe(false);
     expect((first.signal.reason as LostError).reason).toBe("resigned");
-    expect(await world.server.client("x").open({ clock: world.clock }, AbortSignal.timeout(100)).then(async (s) => {
-      const queue = await s.queue("seat", AbortSignal.timeout(100));
-      await s.close(AbortSignal.timeout(100));
-      return queue.map(({ id, leading }) => [id, leading]);
-    })).toEqual([["b", true], ["a", false]]);
+    expect(
+      await world.server
+        .client("x")
+        .open({ clock: world.clock }, AbortSignal.timeout(100))
+        .then(async (s) => {
+          const queue = await s.queue("seat", AbortSignal.timeout(100));
+          await s.close(AbortSignal.timeout(100));
+          return queue.map(({ id, leading }) => [id, leading]);
+        }),
+    ).toEqual([
+      ["b", true],
+      ["a", false],
+    ]);
   });
 
   it("is elected after the leader's process has died", async () => {

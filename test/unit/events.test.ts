@@ -47,7 +47,9 @@ describe("what a listener changes", () => {
       world.server.evict("a");
       await world.clock.advance(5000);
       if (event === "warning") {
-        a.elector.on("lost", () => { throw new Error("listener"); });
+        a.elector.on("lost", () => {
+          throw new Error("listener");
+        });
         world.server.evict("a");
         await world.clock.advance(5000);
       }
@@ -105,9 +107,13 @@ describe("a listener that fails", () => {
       const [b] = await world.lineUp("b");
       const a = world.candidate("a");
       const heard: string[] = [];
-      a.elector.on(event, () => { throw new Error("thrown"); });
+      a.elector.on(event, () => {
+        throw new Error("thrown");
+      });
       a.elector.on(event, (() => Promise.reject(new Error("rejected"))) as never);
-      a.elector.on(event, () => { throw "no error"; });
+      a.elector.on(event, () => {
+        throw "no error";
+      });
       a.elector.on(event, () => void heard.push(event));
       a.elector.start();
       await world.clock.settle();
@@ -138,7 +144,9 @@ describe("a listener that fails", () => {
     a.elector.on("warning", (async () => {
       if (calls <= 10) throw new Error("of warning, later");
     }) as never);
-    a.elector.on("elected", () => { throw new Error("of elected"); });
+    a.elector.on("elected", () => {
+      throw new Error("of elected");
+    });
     a.elector.start();
     await world.clock.settle();
     expect(calls).toBe(1);
@@ -149,8 +157,16 @@ describe("a listener that fails", () => {
   it("throwing what cannot be shown", async () => {
     world = new World();
     const a = world.candidate("a");
-    a.elector.on("elected", () => { throw Object.create(null); });
-    a.elector.on("elected", () => { throw { toString: () => { throw new Error("hostile"); } }; });
+    a.elector.on("elected", () => {
+      throw Object.create(null);
+    });
+    a.elector.on("elected", () => {
+      throw {
+        toString: () => {
+          throw new Error("hostile");
+        },
+      };
+    });
     a.elector.start();
     await world.clock.settle();
     expect(a.warnings).toHaveLength(2);
@@ -160,7 +176,9 @@ describe("a listener that fails", () => {
   });
 
   it("a logger that throws changes nothing", async () => {
-    const fail = () => { throw new Error("logger"); };
+    const fail = () => {
+      throw new Error("logger");
+    };
     world = new World();
     const a = world.candidate("a", { logger: { debug: fail, info: fail, warn: fail, error: fail } });
     a.elector.on("elected", (term) => term.waitUntil(Promise.reject(new Error("work"))));

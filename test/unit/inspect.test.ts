@@ -15,13 +15,23 @@ describe("asking once", () => {
     world = new World();
     const [a, b] = (await world.lineUp("a", "b")) as [Candidate, Candidate];
     const c = world.candidate("c");
-    const asked = watch(Promise.all([a.elector.position(), b.elector.position(), c.elector.position(), b.elector.leader(), c.elector.leader()]));
+    const asked = watch(
+      Promise.all([a.elector.position(), b.elector.position(), c.elector.position(), b.elector.leader(), c.elector.leader()]),
+    );
     await world.clock.settle();
     expect(asked.outcome).toMatchObject({ value: [0, 1, null, { id: "a", number: 1 }, { id: "a", number: 1 }] });
     expect([a.tap.count("open"), b.tap.count("open"), c.tap.count("close")]).toEqual([1, 1, c.tap.count("open")]);
     const inspected = watch(inspect(c.tap, "seat", { clock: c.clock }));
     await world.clock.settle();
-    expect(inspected.outcome).toMatchObject({ value: { leader: { id: "a" }, queue: [{ id: "a", leading: true }, { id: "b", leading: false }] } });
+    expect(inspected.outcome).toMatchObject({
+      value: {
+        leader: { id: "a" },
+        queue: [
+          { id: "a", leading: true },
+          { id: "b", leading: false },
+        ],
+      },
+    });
     expect([c.clock.pending, world.server.sessions]).toEqual([0, 2]);
   });
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { StoreError } from "../../src/errors.js";
 import { watch } from "./support/watch.js";
-import { gate, type Candidate, type CandidateOptions, World } from "./support/world.js";
+import { type Candidate, type CandidateOptions, gate, World } from "./support/world.js";
 
 const TTL = 10_000;
 

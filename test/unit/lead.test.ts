@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { StoreError } from "../../src/errors.js";
 import type { Term } from "../../src/term.js";
 import { watch } from "./support/watch.js";
-import { gate, type Candidate, type CandidateOptions, World } from "./support/world.js";
+import { type Candidate, type CandidateOptions, gate, World } from "./support/world.js";
 
 const TTL = 10_000;
 
@@ -28,7 +28,12 @@ describe("lead: the work's own end", () => {
   it("a throw withdraws and rejects", async () => {
     const a = candidate();
     const own = new Error("own");
-    for (const work of [() => { throw own; }, () => Promise.reject(own)]) {
+    for (const work of [
+      () => {
+        throw own;
+      },
+      () => Promise.reject(own),
+    ]) {
       const led = watch(a.elector.lead(work));
       await world.clock.settle();
       expect(led.outcome).toEqual({ error: own });
@@ -52,10 +57,12 @@ describe("lead: a term that ends first", () => {
     const a = candidate();
     const runs: Term[] = [];
     const works = [gate<string>(), gate<string>()];
-    const led = watch(a.elector.lead((term) => {
-      runs.push(term);
-      return works[runs.length - 1]?.promise;
-    }));
+    const led = watch(
+      a.elector.lead((term) => {
+        runs.push(term);
+        return works[runs.length - 1]?.promise;
+      }),
+    );
     await world.clock.settle();
     a.client.partition();
     await world.clock.advance(3 * TTL);
@@ -75,11 +82,16 @@ describe("lead: a term that ends first", () => {
     const a = candidate();
     let run = 0;
     const errors = [new Error("real"), new DOMException("aborted", "AbortError"), new StoreError("timeout", "ours")];
-    const led = watch(a.elector.lead((term) => new Promise((resolve, reject) => {
-      const error = errors[run++];
-      if (!error) return resolve("done");
-      term.draining.addEventListener("abort", () => reject(error));
-    })));
+    const led = watch(
+      a.elector.lead(
+        (term) =>
+          new Promise((resolve, reject) => {
+            const error = errors[run++];
+            if (!error) return resolve("done");
+            term.draining.addEventListener("abort", () => reject(error));
+          }),
+      ),
+    );
     for (let n = 1; n <= errors.length; n++) {
       await world.clock.advanceUntil(() => run === n && a.elector.isLeader, TTL);
       a.elector.resign();
@@ -93,10 +105,12 @@ describe("lead: a term that ends first", () => {
   it("rethrowing the reason of term.signal is no warning", async () => {
     const a = candidate();
     let run = 0;
-    const led = watch(a.elector.lead(async (term) => {
-      if (run++ > 0) return "again";
-      await new Promise((_, reject) => term.signal.addEventListener("abort", () => reject(term.signal.reason)));
-    }));
+    const led = watch(
+      a.elector.lead(async (term) => {
+        if (run++ > 0) return "again";
+        await new Promise((_, reject) => term.signal.addEventListener("abort", () => reject(term.signal.reason)));
+      }),
+    );
     await world.clock.settle();
     world.server.evict("a");
     await world.clock.advanceUntil(() => led.outcome !== null, TTL);
@@ -124,10 +138,12 @@ describe("lead: a term that ends first", () => {
 describe("lead: stop()", () => {
   it("drains, waits for the work, and resolves with its value", async () => {
     const a = candidate();
-    const led = watch(a.elector.lead(async (term) => {
-      await new Promise((resolve) => term.draining.addEventListener("abort", resolve));
-      return "in the end";
-    }));
+    const led = watch(
+      a.elector.lead(async (term) => {
+        await new Promise((resolve) => term.draining.addEventListener("abort", resolve));
+        return "in the end";
+      }),
+    );
     await world.clock.settle();
     await Promise.all([a.elector.stop(), world.clock.settle()]);
     expect(led.outcome).toEqual({ value: "in the end" });
@@ -136,10 +152,12 @@ describe("lead: stop()", () => {
   it("a throw after it goes to `warning`, and it resolves with undefined", async () => {
     const a = candidate();
     const late = new Error("late");
-    const led = watch(a.elector.lead(async (term) => {
-      await new Promise((resolve) => term.draining.addEventListener("abort", resolve));
-      throw late;
-    }));
+    const led = watch(
+      a.elector.lead(async (term) => {
+        await new Promise((resolve) => term.draining.addEventListener("abort", resolve));
+        throw late;
+      }),
+    );
     await world.clock.settle();
     await Promise.all([a.elector.stop(), world.clock.settle()]);
     expect(led.outcome).toEqual({ value: undefined });
@@ -166,7 +184,9 @@ describe("lead: stop()", () => {
 
   it("between two terms: what a yielded run returned is not its value", async () => {
     const a = candidate();
-    const led = watch(a.elector.lead((term) => new Promise((resolve) => term.draining.addEventListener("abort", () => resolve("yielded")))));
+    const led = watch(
+      a.elector.lead((term) => new Promise((resolve) => term.draining.addEventListener("abort", () => resolve("yielded")))),
+    );
     await world.clock.settle();
     const [b] = (await world.lineUp("b")) as [Candidate];
     a.elector.resign();

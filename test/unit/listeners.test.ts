@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Elector } from "../../src/elector.js";
 import type { Term } from "../../src/term.js";
-import { gate, type Candidate, World } from "./support/world.js";
+import { type Candidate, gate, World } from "./support/world.js";
 
 let world: World;
 afterEach(() => world.end());

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { StoreError } from "../../src/errors.js";
-import { observe, type Observer } from "../../src/observer.js";
+import { type Observer, observe } from "../../src/observer.js";
 import type { Leader } from "../../src/store.js";
 import { TappedStore } from "./support/tapped-store.js";
 import { watch } from "./support/watch.js";
@@ -101,9 +101,11 @@ describe("observe", () => {
     const [a, b] = (await world.lineUp("a", "b")) as [Candidate, Candidate];
     const o = observer();
     const seen: (string | null)[] = [];
-    const reading = watch((async () => {
-      for await (const leader of o.observer) seen.push(leader && leader.id);
-    })());
+    const reading = watch(
+      (async () => {
+        for await (const leader of o.observer) seen.push(leader?.id ?? null);
+      })(),
+    );
     await world.clock.settle();
     a.elector.resign();
     await world.clock.advance(500);
@@ -164,8 +166,12 @@ describe("observe", () => {
     const [a] = (await world.lineUp("a", "b")) as [Candidate];
     const logger = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
     const o = observer({ logger });
-    o.observer.on("change", () => { throw new Error("thrown"); });
-    o.observer.on("change", (async () => { throw new Error("rejected"); }) as never);
+    o.observer.on("change", () => {
+      throw new Error("thrown");
+    });
+    o.observer.on("change", (async () => {
+      throw new Error("rejected");
+    }) as never);
     let heard = 0;
     const off = o.observer.on("change", () => void heard++);
     await world.clock.settle();

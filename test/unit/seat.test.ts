@@ -237,6 +237,7 @@ describe("what is not tenure's own", () => {
       [a, b].find(({ elector }) => elector.isLeader)?.elector.resign();
       await world.clock.advance(500);
     }
-    for (const { warnings } of [a, b]) expect(warnings.filter((error) => (error as { code?: string }).code === "foreign-data")).toHaveLength(1);
+    for (const { warnings } of [a, b])
+      expect(warnings.filter((error) => (error as { code?: string }).code === "foreign-data")).toHaveLength(1);
   });
 });

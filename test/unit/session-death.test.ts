@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { Term } from "../../src/term.js";
-import { gate, type Candidate, World } from "./support/world.js";
+import { type Candidate, gate, World } from "./support/world.js";
 
 const TTL = 10_000;
 const SPAN = TTL - 250;
@@ -178,16 +178,18 @@ describe("when a session dies", () => {
     await world.clock.settle();
     const terms = all.map(({ elector }) => elector.term as Term);
     const seen: string[] = [];
+    let heard = 0;
     const look = (where: string) => {
+      heard++;
       for (const { elector } of all) if (elector.isLeader) seen.push(`${where}: ${elector.id} says isLeader`);
       for (const term of terms) if (term.valid) seen.push(`${where}: ${term.election} is valid`);
-      for (const { elector } of all) if (["leading", "suspect", "draining"].includes(elector.state)) seen.push(`${where}: ${elector.state}`);
+      for (const { elector } of all)
+        if (["leading", "suspect", "draining"].includes(elector.state)) seen.push(`${where}: ${elector.state}`);
     };
-    let heard = 0;
-    for (const { elector } of all) elector.on("lost", () => (heard++, look("lost")));
+    for (const { elector } of all) elector.on("lost", () => look("lost"));
     for (const term of terms) {
-      term.signal.addEventListener("abort", () => (heard++, look("signal")));
-      term.draining.addEventListener("abort", () => (heard++, look("draining")));
+      term.signal.addEventListener("abort", () => look("signal"));
+      term.draining.addEventListener("abort", () => look("draining"));
     }
     world.server.expire(first.client.sessions[0] as string);
     await world.clock.settle();

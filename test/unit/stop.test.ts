@@ -59,7 +59,12 @@ async function expectNothingLeft(a: Candidate, stopped: { outcome: unknown }, wh
 }
 
 /** Runs `scenario` and stops the candidate as its call number `n` is sent or has been answered. False: there was none. */
-async function stopAt(scenario: Scenario, n: number, when: "sent" | "answered", options: { gap: number; latency: number }): Promise<boolean> {
+async function stopAt(
+  scenario: Scenario,
+  n: number,
+  when: "sent" | "answered",
+  options: { gap: number; latency: number },
+): Promise<boolean> {
   world = new World(options);
   const a = world.candidate("a", { drain: 500 });
   let stopped: { outcome: unknown } | null = null;
@@ -86,7 +91,10 @@ describe("stop() leaves no entry, no session and no timer", () => {
   for (const [name, scenario] of Object.entries(scenarios)) {
     for (const when of ["sent", "answered"] as const) {
       it(`as any call is ${when}; ${name}`, async () => {
-        for (const options of [{ gap: 0, latency: 0 }, { gap: 1100, latency: 7 }]) {
+        for (const options of [
+          { gap: 0, latency: 0 },
+          { gap: 1100, latency: 7 },
+        ]) {
           let n = 1;
           while (await stopAt(scenario, n, when, options)) n++;
           expect(n).toBeGreaterThan(8);

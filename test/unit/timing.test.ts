@@ -38,7 +38,9 @@ describe("timing", () => {
     expect(() => checkReserve(1000, true, timingOf({ ttl: 4000, gap: 1100 }))).toThrow(
       /1000 ms is too long.* session timeout of 4000 ms.* every 800 ms.* 1100 ms older.* margin of 250 ms.* at most 550 ms.*Lower `reserve` or raise the session timeout.*tickTime/,
     );
-    expect(() => checkReserve(1, true, timingOf({ ttl: 1000, gap: 350 }))).toThrow(/no reserve is short enough\. Raise the session timeout/);
+    expect(() => checkReserve(1, true, timingOf({ ttl: 1000, gap: 350 }))).toThrow(
+      /no reserve is short enough\. Raise the session timeout/,
+    );
   });
 });
 
@@ -69,7 +71,14 @@ describe("a reserve that does not fit what the store granted", () => {
 });
 
 describe("one lost proof does not drain a term, even with the longest reserve that is allowed", () => {
-  it.each([[4000, 1100], [4000, 1000], [10_000, 2600], [15_000, 3850], [8000, 1100], [10_000, 0]])("ttl %i, gap %i", async (ttl, gap) => {
+  it.each([
+    [4000, 1100],
+    [4000, 1000],
+    [10_000, 2600],
+    [15_000, 3850],
+    [8000, 1100],
+    [10_000, 0],
+  ])("ttl %i, gap %i", async (ttl, gap) => {
     world = new World({ ttl, gap, latency: 20 });
     const a = world.candidate("a", { reserve: longestReserve(timingOf({ ttl, gap })) - 45 });
     a.elector.start();

@@ -26,7 +26,12 @@ describe("withdraw", () => {
       await world.clock.advanceUntil(() => b.elector.isLeader, TTL);
       expect(a.tap.count("withdraw")).toBe(8);
       await world.clock.advance(3000);
-      expect(a.told).toEqual(["elected", `draining:${how === "stop" ? "stopped" : "resigned"}`, `lost:${how === "stop" ? "stopped" : "resigned"}`, how === "stop" ? "stopped" : "standby"]);
+      expect(a.told).toEqual([
+        "elected",
+        `draining:${how === "stop" ? "stopped" : "resigned"}`,
+        `lost:${how === "stop" ? "stopped" : "resigned"}`,
+        how === "stop" ? "stopped" : "standby",
+      ]);
       expect(a.warnings).toEqual([]);
       await world.end();
     }

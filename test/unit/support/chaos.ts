@@ -1,21 +1,10 @@
-import type { MemoryCall } from "../../../adapters/memory/index.js";
 import { sleep } from "../../../src/clock.js";
 import type { Term } from "../../../src/term.js";
+import { dice } from "./dice.js";
+import { type Mishap, mishapsOf, sleepOf, stepBack, withoutGrace } from "./mishaps.js";
 import { type Candidate, World } from "./world.js";
 
 const TTL = 4000;
-const LOSABLE: readonly MemoryCall[] = ["look", "claim", "withdraw", "prepare", "prove", "touch", "close"];
-
-/** A small seeded generator (mulberry32). */
-function dice(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(state ^ (state >>> 15), state | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 interface Running {
   readonly term: Term;
@@ -54,7 +43,12 @@ export class Chaos {
     this.#roll = dice(seed);
     this.#force = seed % 4 === 3;
     this.#elections = seed % 5 === 0 ? ["e0", "e1", "e2"] : ["e0"];
-    this.#world = new World({ ttl: TTL, gap: seed % 2 === 0 ? 0 : 1100, latency: this.#pick([0, 3, 20]), lockDelay: this.#pick([0, 0, 300]) });
+    this.#world = new World({
+      ttl: TTL,
+      gap: seed % 2 === 0 ? 0 : 1100,
+      latency: this.#pick([0, 3, 20]),
+      lockDelay: this.#pick([0, 0, 300]),
+    });
   }
 
   async run(steps: number): Promise<void> {
@@ -82,7 +76,10 @@ export class Chaos {
     const process: Process = { name, candidates, running: new Set(), crashed: false, standing: true };
     for (const candidate of candidates) {
       candidate.elector.on("elected", (term) => this.#elected(process, candidate, term));
-      candidate.tap.around = (_, pass) => (this.#look(), pass());
+      candidate.tap.around = (_, pass) => {
+        this.#look();
+        return pass();
+      };
       candidate.elector.start();
     }
     this.#processes.push(process);
@@ -98,7 +95,8 @@ export class Chaos {
     this.#fences.set(election, fence);
     const mine = tap.calls.findLast((call) => call.election === election && (call.name === "look" || call.name === "claim"));
     const running: Running = { term, session: mine?.session ?? "" };
-    for (const other of this.#processes) for (const older of other.running) if (older.term.election === election) this.#checkReleased(other, older);
+    for (const other of this.#processes)
+      for (const older of other.running) if (older.term.election === election) this.#checkReleased(other, older);
     process.running.add(running);
     this.#look();
     const longer = this.#pick([0, 0, 100, 1000, 6000]);
@@ -124,50 +122,26 @@ export class Chaos {
     if (this.#force) return;
     for (const at of this.#elections.keys()) {
       const leaders = this.#processes.filter(({ candidates, crashed }) => !crashed && candidates[at]?.elector.isLeader);
-      if (leaders.length > 1) this.#story.push(`VIOLATION: ${leaders.map(({ name }) => name).join(" and ")} both lead at ${this.#world.clock.mono()}`);
+      if (leaders.length > 1)
+        this.#story.push(`VIOLATION: ${leaders.map(({ name }) => name).join(" and ")} both lead at ${this.#world.clock.mono()}`);
     }
   }
 
   async #mishap(): Promise<void> {
     const process = this.#pick(this.#processes.filter(({ crashed }) => !crashed));
     const { elector, client, clock } = this.#pick(process.candidates);
-    const mishaps: [string, () => void | Promise<void>][] = [
-      ["is cut off", () => client.partition()],
-      ["is reached again", () => client.heal()],
-      ["is reached again", () => client.heal()],
-      ["has its connection broken", () => client.reset()],
-      ["is paused", () => (clock.pause(), client.holdReplies())],
-      ["goes on", () => (client.release(), clock.resume())],
-      ["goes on, timers first", async () => (await clock.resume(), client.release())],
-      ["has its replies held", () => client.holdReplies()],
-      ["has its requests held", () => client.holdRequests()],
-      ["has everything released", () => client.release()],
-      ["has everything released", () => client.release()],
-      ["loses a reply", () => client.loseReply(this.#pick(LOSABLE), this.#pick(["connection-lost", "silence"] as const))],
-      ["loses a request", () => client.failNext(this.#pick(LOSABLE))],
-      ["resigns", () => elector.resign()],
-      ["resigns", () => elector.resign()],
-      ["is served by a stranded server", () => void (this.#up && client.strand())],
-      ["is served by a connected server", () => client.unstrand()],
-      ["has its wall clock set forward", () => clock.stepWall(this.#pick([500, 5000]))],
+    const befall = { elector, client, clock, world: this.#world, pick: this.#pick.bind(this) };
+    const mishaps: Mishap[] = [
+      ...mishapsOf(befall, this.#up),
       // Not both: a sleep after a step back shows on neither clock until a timer compares the uptime.
-      this.#seed % 3 === 0
-        ? ["has its wall clock set back", () => clock.stepWall(-this.#pick([500, 50_000]))]
-        : ["sleeps", () => clock.suspend(this.#pick([300, 3000, 9000]))],
+      this.#seed % 3 === 0 ? stepBack(befall) : sleepOf(befall),
       ["stops", () => this.#stop(process)],
       ["starts", () => this.#start(process)],
       ["crashes and is replaced", () => this.#crash(process)],
       ["finds the store stopped", () => this.#serve(false)],
       ["finds the store started", () => this.#serve(true)],
+      ...(this.#force ? withoutGrace(befall) : []),
     ];
-    if (this.#force) {
-      mishaps.push(
-        ["is evicted", () => this.#world.server.evict(elector.id)],
-        ["is superseded", () => this.#world.server.supersede(elector.election)],
-        ["has its session destroyed", () => client.sessions.forEach((id) => void this.#world.server.expire(id))],
-        ["is frozen", () => clock.freeze(this.#pick([300, 6000]))],
-      );
-    }
     const [what, happen] = this.#pick(mishaps);
     this.#story.push(`${this.#world.clock.mono()} ${elector.id} ${what}`);
     await happen();
@@ -217,7 +191,9 @@ export class Chaos {
     const leads = () => this.#elections.every((_, at) => led(at));
     // The longest work, a session's timeout with its lock-delay, a lost attempt, and the backoff of a reopening.
     await this.#world.clock.advanceUntil(leads, 6000 + TTL + 300 + TTL / 2 + 3000 + 2000).catch(() => {
-      throw new Error(`no leader in time: ${alive.map(({ name, candidates }) => `${name} ${candidates.map(({ elector }) => elector.state)}`).join(", ")}`);
+      throw new Error(
+        `no leader in time: ${alive.map(({ name, candidates }) => `${name} ${candidates.map(({ elector }) => elector.state)}`).join(", ")}`,
+      );
     });
     await this.#world.clock.advance(6000 + 3 * TTL);
     const expected = alive.map(({ name }) => name).sort();
