@@ -157,6 +157,7 @@ export class Candidacy {
     this.#become("entering");
     const highest = this.#pool.highest(election);
     this.#pool.setHighest(election, held.fence);
+    // Test: "a fence that fell".
     if (held.fence < highest) {
       const error = `the store gave fence ${held.fence} and this process has seen ${highest}: it was restored or wiped`;
       this.warn(new TenureError("fence-regressed", error), "seat refused");

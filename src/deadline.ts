@@ -2,7 +2,7 @@ import type { Clock, Instant } from "./clock.js";
 
 /**
  * Until when something holds: one limit for each clock, passed as soon as either clock says so. Two plain numbers, so
- * that asking costs no object.
+ * that asking costs no object. Test: deadline.test.ts.
  */
 export class Deadline {
   /** Limit by the monotonic clock, ms. */

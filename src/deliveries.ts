@@ -1,6 +1,6 @@
 /**
  * What is to be told, in order: delivered in a later microtask, one after another, so that a change of state is complete
- * (for all the terms that it concerns) before anybody hears of it, and a change made by a listener waits its turn.
+ * (for all the terms that it concerns) before anybody hears of it, and a change made by a listener waits its turn. Test: events.test.ts.
  */
 export class Deliveries {
   readonly #queue: (() => void)[] = [];

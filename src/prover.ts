@@ -15,7 +15,7 @@ const RETRY_BASE = 50;
 
 /**
  * Sends a proof (or a touch) every interval, also while one is pending: a frozen server swallows one request and
- * answers the next. After a failure it tries again soon, and does not wait for the interval.
+ * answers the next (test: suspect.test.ts). After a failure it tries again soon, and does not wait for the interval.
  */
 export class Prover {
   readonly #clock: Clock;

@@ -63,6 +63,7 @@ export class Reign implements Term, Seat {
     });
   }
 
+  // Test: "isLeader is false at the first look after a pause …".
   get valid(): boolean {
     return this.#lost === null && this.#limit.holds(this.#session.clock);
   }
@@ -134,7 +135,7 @@ export class Reign implements Term, Seat {
     this.#port.restored();
   }
 
-  /** Closes admission; the term goes on until its work has settled, its drain has run out and its deadline has come. */
+  /** Closes admission; the term goes on until its work has settled, or its drain has run out and its deadline has come (test: drain.test.ts). */
   drain(reason: DrainReason): void {
     if (this.#drainReason || this.#lost) return;
     this.#drainReason = reason;
@@ -182,7 +183,7 @@ export class Reign implements Term, Seat {
     this.#works.add(work, true);
   }
 
-  /** Resolves when the term is over, its work has settled and all of it has been told: only then may the seat be given back. */
+  /** Resolves when the term is over, its work has settled and all of it has been told: only then may the seat be given back (test: drain.test.ts). */
   async finished(): Promise<LostReason> {
     await this.#ending;
     do {

@@ -84,7 +84,7 @@ export class SharedSession {
 
   /** One attempt, bounded by half of what is left; ends when the session closes. */
   attempt<T>(what: string, signal: AbortSignal | null, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    // After a pause a promise chain, or a timer of somebody else, may get here before the session's own timer.
+    // After a pause somebody else may get here before the session's own timer (test: "sends nothing more after a pause …").
     this.#pastDeadline();
     return this.#heardBy(this.#campaigns.run(what, this.#patience(), signal, call));
   }
@@ -143,7 +143,7 @@ export class SharedSession {
     this.#unsettled.delete(seat);
   }
 
-  /** Does what is due: deadlines, reserves, silence. */
+  /** Does what is due: deadlines, reserves, silence (tests: drain.test.ts; "a session without a reply for its ttl …"). */
   check(): void {
     if (this.#over) return;
     const silence = this.timing.ttl - elapsed(this.clock, this.#heard);
@@ -167,7 +167,7 @@ export class SharedSession {
 
   async #prove(): Promise<void> {
     const { vouchedAt } = await this.attempt("proof", null, (signal) => this.session.prove(signal));
-    // A reply that comes after the deadline revives nothing, one that comes in the reserve does not open admission again.
+    // A late reply revives nothing, nor opens admission again (tests: "… revives nothing …", "closes though a proof …").
     this.check();
     if (this.#closing.signal.aborted) return;
     this.deadline.extend(vouchedAt, this.timing.ttl - this.timing.margin);
@@ -183,7 +183,7 @@ export class SharedSession {
     for (const seat of [...this.#live]) seat.suspect();
   }
 
-  /** Half of what is left: until admission closes while leading, else until ttl since the last reply. */
+  /** Half of what is left: until admission closes while leading, else until ttl since the last reply (test: attempts.test.ts). */
   #patience(): number {
     let left = this.timing.ttl - elapsed(this.clock, this.#heard);
     if (this.#live.size > 0) {
@@ -210,7 +210,7 @@ export class SharedSession {
     return true;
   }
 
-  /** All terms change state before any listener runs: what they tell is delivered in a later microtask. */
+  /** What terms tell is delivered in a later microtask (test: "all its terms have changed state before any listener runs"). */
   #endSeats(reason: LostReason, cause: unknown): boolean {
     let working = false;
     for (const seat of [...this.#live]) {

@@ -63,12 +63,12 @@ function prove({ session, stop }: Standing): Promise<void> {
   return session.wait(stop, () => session.prove());
 }
 
-/** Whether the deadline leaves room for a term: admission is open until the next proof is due. */
+/** Whether the deadline leaves room for a term: admission is open until the next proof is due (test: "a seat found held"). */
 function fresh({ session, reserve }: Standing): boolean {
   return session.remaining() > reserve + session.timing.interval;
 }
 
-/** Whether a term may begin. To be asked in the very step in which it does: a stop, or the session's end, may come in any other. */
+/** Whether a term may begin. To be asked in the very step in which it does: a stop, or the session's end, may come in any other (test: stop.test.ts). */
 export function ready(standing: Standing): boolean {
   return !standing.stop.aborted && !standing.session.closing.aborted && fresh(standing);
 }
@@ -87,7 +87,7 @@ export async function freshen(standing: Standing): Promise<void> {
   }
 }
 
-/** While leading: looks whenever the seat may have gone, and ends the term when it has. */
+/** While leading: looks whenever the seat may have gone, and ends the term when it has (test: "a seat taken away by force"). */
 export async function guardSeat(standing: Standing, reign: Reign): Promise<void> {
   const { session, contender, retry } = standing;
   while (!reign.over) {
@@ -113,7 +113,7 @@ function regressed({ seen }: Place, fence: bigint): boolean {
 
 /**
  * Withdraws, however often it takes, until the store has confirmed it (true) or the session is over (false). `onStuck`
- * is told of a failure that no further try cures, once; with null, if one did all the same.
+ * is told of a failure that no further try cures, once; with null, if one did all the same. Test: withdraw.test.ts.
  */
 export async function leave(standing: Standing, how: "hand-over" | "free", onStuck: (error: StoreError | null) => void): Promise<boolean> {
   const { session, contender, retry } = standing;

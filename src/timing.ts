@@ -33,7 +33,7 @@ export function longestReserve({ ttl, gap, margin, interval }: Timing): number {
   return ttl - behind - 2 * interval - margin;
 }
 
-/** Throws a ConfigError when `reserve` does not fit what the store granted (DESIGN section 4). */
+/** Throws a ConfigError when `reserve` does not fit what the store granted (DESIGN section 4; test: timing.test.ts). */
 export function checkReserve(reserve: number, asked: boolean, timing: Timing): void {
   const longest = longestReserve(timing);
   if (reserve <= longest) return;
