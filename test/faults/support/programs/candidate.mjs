@@ -26,47 +26,42 @@ for (const what of ["standby", "elected", "suspect", "restored", "draining", "lo
   });
 }
 
-// Asks again and again. Once time has made a jump between two questions, writes what the first one after it was answered.
-function asking(again) {
+// Asks again and again; says so once it is well under way. Once time has made a jump between two questions, writes what the
+// first one after it was answered.
+function asker() {
   let asked = now();
   let before = elector.isLeader;
-  const ask = () => {
+  let count = 0;
+  return () => {
     const from = now();
     const answer = elector.isLeader;
     const to = now();
+    if (count++ === 20) write("spinning");
     // Of a jump within the question nobody can say on which side of it the answer was given: the next one counts.
-    const jump = Math.max(from - asked, 0);
-    const within = to - from > 1000;
-    if (jump > 1000 && !within) {
-      write("jumped", { jump, before, first: answer, events });
+    if (to - from > 1000) return true;
+    if (from - asked > 1000) {
+      write("jumped", { jump: from - asked, before, first: answer, events });
       return false;
     }
-    if (!within) {
-      asked = to;
-      before = answer;
-    }
+    asked = to;
+    before = answer;
     return true;
   };
-  again(ask);
 }
 
 const orders = {
   resign: () => elector.resign(),
   stop: () => void elector.stop().then(() => write("stop resolved")),
   spin: () => {
-    write("spinning");
-    asking((ask) => {
-      const pause = new Int32Array(new SharedArrayBuffer(4));
-      const end = now() + 30_000;
-      while (ask() && now() < end) Atomics.wait(pause, 0, 0, 1);
-    });
+    const ask = asker();
+    const pause = new Int32Array(new SharedArrayBuffer(4));
+    const end = now() + 30_000;
+    while (ask() && now() < end) Atomics.wait(pause, 0, 0, 1);
   },
   turns: () => {
-    write("spinning");
-    asking((ask) => {
-      const turn = () => ask() && setImmediate(turn);
-      setImmediate(turn);
-    });
+    const ask = asker();
+    const turn = () => ask() && setImmediate(turn);
+    setImmediate(turn);
   },
 };
 process.on("message", (order) => orders[order]());
