@@ -7,7 +7,7 @@ import { arch, cpus, loadavg, release } from "node:os";
 import { parseArgs } from "node:util";
 import type { ZooKeeperServer } from "../test/support/zookeeper-server.js";
 import { measureFirst } from "./parts/first.js";
-import { measureHandOvers } from "./parts/hand-over.js";
+import { measureHandOvers, measureLate } from "./parts/hand-over.js";
 import { measureMany } from "./parts/many.js";
 import { measureMemory } from "./parts/memory.js";
 import { measureQuestions } from "./parts/questions.js";
@@ -17,13 +17,14 @@ import { say } from "./run.js";
 import { SERVER_KIND, startServer, startThree } from "./servers.js";
 import { allSystems, TTL, tenures } from "./systems.js";
 
-const PARTS = ["hand-over", "three", "requests", "first", "many", "questions", "memory"] as const;
+const PARTS = ["hand-over", "three", "late", "requests", "first", "many", "questions", "memory"] as const;
 const USAGE = `npm run bench -- zookeeper [options]
   --only PART[,PART]      of ${PARTS.join(", ")}; default: all
   --hand-overs N          counted, for each system and number of candidates (300)
   --candidates N[,N]      2,10,200
   --systems NAME[,NAME]   those whose name contains one of these; default: all
   --elections N           handed over at once (5000); for memory twice as many
+  --in-one-turn N         candidacies that begin in one turn when many are prepared (500)
   --rounds N              of handing them over and back (5)
   --idle SECONDS          how long the idle sessions are watched (30)
   --json FILE             also writes all figures there
@@ -38,6 +39,7 @@ const { values, positionals } = parseArgs({
     candidates: { type: "string", default: "2,10,200" },
     systems: { type: "string" },
     elections: { type: "string", default: "5000" },
+    "in-one-turn": { type: "string", default: "500" },
     rounds: { type: "string", default: "5" },
     idle: { type: "string", default: "30" },
     json: { type: "string" },
@@ -51,9 +53,10 @@ if (positionals.join() !== "zookeeper" || unknown !== undefined) {
 }
 const handOvers = Number(values["hand-overs"]);
 const elections = Number(values.elections);
+const inOneTurn = Number(values["in-one-turn"]);
 const candidates = values.candidates.split(",").map(Number);
 const wanted = values.systems?.toLowerCase().split(",");
-const needsPeers = only.some((part) => ["hand-over", "three", "requests", "first"].includes(part));
+const needsPeers = only.some((part) => ["hand-over", "three", "late", "requests", "first"].includes(part));
 const systems = needsPeers
   ? (await allSystems()).filter(({ name }) => !wanted || wanted.some((word) => name.toLowerCase().includes(word)))
   : [];
@@ -95,6 +98,9 @@ if (only.includes("three")) {
     await Promise.all(servers.map((server) => server.dispose()));
   }
 }
+await on("late", async (server) => {
+  results.late = await measureLate(systems, server.address, handOvers);
+});
 await on("requests", async (server) => {
   results.requests = await countRequests(systems, server, candidates, Math.min(handOvers, 40));
 });
@@ -102,13 +108,13 @@ await on("first", async (server) => {
   results.first = await measureFirst(systems, server.address, Math.min(handOvers, 200));
 });
 await on("many", async (server) => {
-  results.many = await measureMany(server, elections, Number(values.rounds));
+  results.many = await measureMany(server, { elections, inOneTurn, rounds: Number(values.rounds) });
 });
 await on("questions", async (server) => {
   results.questions = await measureQuestions(server.address);
 });
 await on("memory", async (server) => {
-  results.memory = await measureMemory(server, 2 * elections, Number(values.idle));
+  results.memory = await measureMemory(server, 2 * elections, inOneTurn, Number(values.idle));
 });
 
 results.about.loadAfter = loadavg()[0] ?? 0;

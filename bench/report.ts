@@ -22,6 +22,7 @@ export interface Results {
   };
   handOvers?: readonly HandOvers[];
   three?: readonly HandOvers[];
+  late?: readonly HandOvers[];
   requests?: readonly RequestCount[];
   first?: readonly First[];
   many?: ManyResult;
@@ -38,6 +39,7 @@ export function print(results: Results): string {
     `${about.machine}; Node ${about.node}; ZooKeeper 3.9.5, ${about.server}; sessions ${about.sessionTimeout} ms; load ${about.loadBefore.toFixed(1)} to ${about.loadAfter.toFixed(1)}. Times in ms.`,
     handOvers("Clean hand-over, one server", results.handOvers),
     handOvers("Clean hand-over, three servers, clients at a follower", results.three),
+    handOvers("Clean hand-over to one that has waited for long, one server", results.late, LATE),
     requests(results.requests),
     first(results.first),
     many(results.many),
@@ -48,12 +50,17 @@ export function print(results: Results): string {
   return `\n${parts.filter(Boolean).join("\n\n")}\n`;
 }
 
-function handOvers(title: string, found?: readonly HandOvers[]): string {
+const LATE =
+  "Two candidates in each election, nothing happens for 13 s, then one hand-over: tenure's deadline is stale by then, so a proof goes out " +
+  "with the look and is waited for. ";
+
+function handOvers(title: string, found?: readonly HandOvers[], what = ""): string {
   if (!found) return "";
   const how =
+    what +
     "From the call of resign() / close() / release(), or just before the return of the leader's function, to the call of the next one's " +
     "listener or function, by one process's monotonic clock. One process a system, a session for each candidate, all systems on the same " +
-    "server at the same time, taking turns.";
+    "server at the same time, taking turns. Cpu: of its process, standing again and rest included.";
   const rows = found.map((row) => [
     row.system,
     row.candidates,
@@ -61,9 +68,10 @@ function handOvers(title: string, found?: readonly HandOvers[]): string {
     ms(row.p50),
     ms(row.p99),
     ms(row.max),
+    row.cpu?.toFixed(1),
     row.ratio === null ? "" : ms(row.ratio),
   ]);
-  return section(title, how, ["system", "candidates", "n", "p50", "p99", "max", "to LeaderLatch"], rows);
+  return section(title, how, ["system", "candidates", "n", "p50", "p99", "max", "cpu each", "to LeaderLatch"], rows);
 }
 
 function requests(found?: readonly RequestCount[]): string {
@@ -128,7 +136,10 @@ function many(found?: ManyResult): string {
     ]),
   ];
   const heads = ["", "what", "n", "p50", "min", "max", "until stopped", "cpu from / to", "requests each", "to the anchor"];
-  return section("Many elections from one process to another", how, heads, rows);
+  const joins = found.handedOver.map(
+    ({ system, joined: [leading, waiting] }) => `${system}, some at a time: all led after ${ms(leading)}, all waiting after ${ms(waiting)}`,
+  );
+  return `${section("Many elections from one process to another", how, heads, rows)}\n${joins.join("\n")}`;
 }
 
 function questions(found?: readonly Question[]): string {

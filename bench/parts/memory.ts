@@ -25,7 +25,7 @@ export interface Idle {
   readonly waiting: Record<string, number>;
 }
 
-export async function measureMemory(server: ZooKeeperServer, elections: number, seconds: number): Promise<Memory[]> {
+export async function measureMemory(server: ZooKeeperServer, elections: number, inOneTurn: number, seconds: number): Promise<Memory[]> {
   const results: Memory[] = [];
   for (const [index, { name, dist }] of tenures().entries()) {
     const root = `/bench/h${index}`;
@@ -45,12 +45,10 @@ export async function measureMemory(server: ZooKeeperServer, elections: number, 
         return { rss: (rssNow - rss) / elections, heap: (heapNow - heap) / elections };
       };
       const leading = await each(leader, async () => {
-        await leader.ask("stand", elections);
-        await leader.ask("lead", elections);
+        await leader.ask("stand", elections, inOneTurn);
       });
       const waiting = await each(waiter, async () => {
-        await waiter.ask("stand", elections);
-        await waiter.ask("standby", elections);
+        await waiter.ask("stand", elections, inOneTurn);
       });
       for (const tap of taps) tap.take();
       const received = await counter.during(() => sleep(seconds * 1000));

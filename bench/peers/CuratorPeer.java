@@ -196,6 +196,29 @@ public final class CuratorPeer {
         won = new ArrayBlockingQueue<>(1000);
     }
 
+    /** In each election, with two candidates that have a session each, one hand-over after a time in which nothing happened. */
+    private List<Double> late(int elections, int wait, int pause) throws Exception {
+        List<Candidate> leaders = new ArrayList<>();
+        for (int i = 0; i < elections; i++) {
+            for (String id : new String[] {"first", "second"}) {
+                clients.add(connect(address));
+                Candidate candidate = candidate(clients.get(clients.size() - 1), root + "/late-" + i, id);
+                candidates.add(candidate);
+                candidate.stand();
+                if (id.equals("first")) leaders.add(won.take().candidate);
+            }
+        }
+        Thread.sleep(wait);
+        List<Double> times = new ArrayList<>();
+        for (Candidate candidate : leaders) {
+            leader = candidate;
+            times.add(handOver());
+            Thread.sleep(pause);
+        }
+        leave();
+        return times;
+    }
+
     private List<Double> first(int count, int pause, boolean fresh) throws Exception {
         CuratorFramework client = connect(address);
         List<Double> times = new ArrayList<>();
@@ -227,6 +250,8 @@ public final class CuratorPeer {
             case "leave":
                 leave();
                 return List.of();
+            case "late":
+                return late(first, second, Integer.parseInt(words[3]));
             case "first":
                 return first(first, second, words[3].equals("fresh"));
             default:

@@ -84,6 +84,30 @@ await serve({
     electors = [];
     return [];
   },
+  /** In each of `elections`, with two candidates that have a session each, one hand-over after `wait` ms in which nothing happened. */
+  async late(elections = "", wait = "", pause = "") {
+    const pairs: [Elector, Elector][] = [];
+    standing = 0;
+    for (let i = 0; i < Number(elections); i++) {
+      const first = candidate(open(), `late-${i}`, "first");
+      const won = elected();
+      first.start();
+      await won;
+      const second = candidate(open(), `late-${i}`, "second");
+      second.start();
+      pairs.push([first, second]);
+    }
+    await standby(pairs.length);
+    await sleep(Number(wait));
+    const times: number[] = [];
+    for (const [first] of pairs) {
+      leader = first;
+      times.push(await handOver((elector) => elector.resign()));
+      await sleep(Number(pause));
+    }
+    await Promise.all(pairs.flat().map((elector) => elector.stop()));
+    return times;
+  },
   /** From start() to `elected` where nobody stands, on a session that is open; of `fresh` names nothing is there yet. */
   async first(count = "", pause = "", names = "") {
     const store = open();

@@ -2,6 +2,8 @@
  * Many elections of tenure on one store value: `node --expose-gc tenure-many.js DIST ADDRESS ROOT`. Instants are of the
  * monotonic clock that all processes of the machine share.
  */
+import { writeFileSync } from "node:fs";
+import { Session } from "node:inspector/promises";
 import type { Elector } from "../../dist/src/index.js";
 import { loadTenure, now, serve, sleep } from "./lines.js";
 
@@ -37,11 +39,15 @@ const until = (condition: () => boolean) =>
     changed();
   });
 
-/** Stands in `count` elections, in one turn. */
-function standInAll(count: number): void {
+/** Stands in `count` elections, so many of them in one turn, until each leads or waits. */
+async function standInAll(count: number, inOneTurn: number): Promise<void> {
   leading = 0;
   standing = 0;
-  for (let i = 0; i < count; i++) electors.push(candidate(`e${i}`));
+  while (electors.length < count) {
+    const end = Math.min(electors.length + inOneTurn, count);
+    while (electors.length < end) electors.push(candidate(`e${electors.length}`));
+    await until(() => leading + standing >= end);
+  }
 }
 
 /** RSS, and heap with what lies outside of it, in bytes, when all garbage has gone. */
@@ -54,6 +60,7 @@ async function memory(): Promise<number[]> {
   return [rss, heapUsed + external];
 }
 
+const profiler = new Session();
 let keeper: Elector | null = null;
 
 await serve({
@@ -63,18 +70,16 @@ await serve({
     await until(() => leading + standing === 1);
     return [];
   },
-  async stand(count = "") {
-    standInAll(Number(count));
-    return [];
+  /** How long it took, ms, and how many lead. */
+  async stand(count = "", inOneTurn = "") {
+    const from = now();
+    await standInAll(Number(count), Number(inOneTurn));
+    return [now() - from, leading];
   },
-  /** ms until `count` lead; resolves to when the last of them was told. */
+  /** Waits until `count` lead; when the last of them was told, and how many have been. */
   async lead(count = "") {
     await until(() => leading >= Number(count));
     return [lastElected, leading];
-  },
-  async standby(count = "") {
-    await until(() => standing >= Number(count));
-    return [];
   },
   /** Stops all in one turn: when it began, when nothing was left at the store, and the ms of processor time since. */
   async stop() {
@@ -94,6 +99,18 @@ await serve({
     return [(user + system) / 1000];
   },
   memory,
+  /** Records where the processor's time goes, from one call to the next, which names the file. */
+  async profile(file = "") {
+    if (file === "") {
+      profiler.connect();
+      await profiler.post("Profiler.enable");
+      await profiler.post("Profiler.start");
+    } else {
+      writeFileSync(file, JSON.stringify((await profiler.post("Profiler.stop")).profile));
+      profiler.disconnect();
+    }
+    return [];
+  },
   async snapshot(file = "") {
     const { writeHeapSnapshot } = await import("node:v8");
     writeHeapSnapshot(file);
