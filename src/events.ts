@@ -30,7 +30,8 @@ type Wrapped = (argument: unknown, collect: Collect | null) => void;
 /** Listeners of one elector. A listener that throws or rejects is reported to `onFailure`; it never reaches the emitter's caller. */
 export class Events {
   readonly #emitter = new EventEmitter();
-  readonly #wrapped = new Map<string, Map<unknown, Wrapped>>();
+  /** A few a candidate, so a list is smaller and no slower than maps. */
+  readonly #listeners: { readonly event: Name; readonly listener: unknown; readonly wrapped: Wrapped }[] = [];
   readonly #onFailure: (error: unknown, event: string) => void;
 
   constructor(onFailure: (error: unknown, event: string) => void) {
@@ -40,24 +41,26 @@ export class Events {
   /** Adding a listener twice has no effect. */
   on<E extends Name>(event: E, listener: ElectorEvents[E], once: boolean): () => void {
     if (typeof listener !== "function") throw new TypeError(`listener of "${event}": expected a function, got ${typeof listener}`);
-    let byListener = this.#wrapped.get(event);
-    if (!byListener) this.#wrapped.set(event, (byListener = new Map()));
-    if (!byListener.has(listener)) {
+    if (this.#find(event, listener) < 0) {
       const wrapped: Wrapped = (argument, collect) => {
         if (once) this.off(event, listener);
         this.#call(event, listener as (argument: unknown) => unknown, argument, collect);
       };
-      byListener.set(listener, wrapped);
+      this.#listeners.push({ event, listener, wrapped });
       this.#emitter.on(event, wrapped);
     }
     return () => this.off(event, listener);
   }
 
   off<E extends Name>(event: E, listener: ElectorEvents[E]): void {
-    const wrapped = this.#wrapped.get(event)?.get(listener);
-    if (!wrapped) return;
-    this.#wrapped.get(event)?.delete(listener);
-    this.#emitter.off(event, wrapped);
+    const index = this.#find(event, listener);
+    if (index < 0) return;
+    const [removed] = this.#listeners.splice(index, 1);
+    this.#emitter.off(event, removed?.wrapped);
+  }
+
+  #find(event: Name, listener: unknown): number {
+    return this.#listeners.findIndex((one) => one.event === event && one.listener === listener);
   }
 
   /** `collect` gets the promises that listeners return. */

@@ -6,7 +6,7 @@ import type { Place } from "./store.js";
  * root or the name is probably wrong. Found later it is ignored, with one warning a sentence.
  */
 export class ForeignData {
-  readonly #known = new Set<string>();
+  #known: Set<string> | null = null;
   readonly #warn: (error: StoreError) => void;
   #first = true;
 
@@ -19,6 +19,7 @@ export class ForeignData {
     this.#first = false;
     for (const sentence of place.ignored) {
       if (first) throw new StoreError("foreign-data", `${sentence}. Choose another election or root, or remove it`);
+      this.#known ??= new Set();
       if (this.#known.has(sentence)) continue;
       this.#known.add(sentence);
       this.#warn(new StoreError("foreign-data", sentence));

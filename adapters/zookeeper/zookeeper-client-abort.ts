@@ -1,6 +1,38 @@
-interface Waiters {
-  readonly calls: Set<() => void>;
-  readonly listener: () => void;
+/** What waits for one signal: a function, or several. A listener without a closure. */
+class Waiters {
+  readonly #signal: AbortSignal;
+  #calls: (() => void) | Set<() => void> | null = null;
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+    signal.addEventListener("abort", this, { once: true });
+  }
+
+  add(fn: () => void): void {
+    if (this.#calls === null) this.#calls = fn;
+    else if (this.#calls instanceof Set) this.#calls.add(fn);
+    else this.#calls = new Set([this.#calls, fn]);
+  }
+
+  remove(fn: () => void): void {
+    if (this.#calls instanceof Set) {
+      this.#calls.delete(fn);
+      if (this.#calls.size > 0) return;
+    } else if (this.#calls !== fn) {
+      return;
+    }
+    this.#calls = null;
+    if (waiting.get(this.#signal) !== this) return;
+    waiting.delete(this.#signal);
+    this.#signal.removeEventListener("abort", this);
+  }
+
+  handleEvent(): void {
+    waiting.delete(this.#signal);
+    const calls = this.#calls;
+    if (calls instanceof Set) for (const call of calls) call();
+    else calls?.();
+  }
 }
 
 const waiting = new WeakMap<AbortSignal, Waiters>();
@@ -10,24 +42,8 @@ const waiting = new WeakMap<AbortSignal, Waiters>();
  * it: Node warns of a leak at the eleventh.
  */
 export function onAbort(signal: AbortSignal, fn: () => void): () => void {
-  const waiters = waiting.get(signal) ?? listen(signal);
-  waiters.calls.add(fn);
-  return () => {
-    waiters.calls.delete(fn);
-    if (waiters.calls.size > 0 || waiting.get(signal) !== waiters) return;
-    waiting.delete(signal);
-    signal.removeEventListener("abort", waiters.listener);
-  };
-}
-
-function listen(signal: AbortSignal): Waiters {
-  const calls = new Set<() => void>();
-  const listener = () => {
-    waiting.delete(signal);
-    for (const call of calls) call();
-  };
-  const waiters = { calls, listener };
-  waiting.set(signal, waiters);
-  signal.addEventListener("abort", listener, { once: true });
-  return waiters;
+  let waiters = waiting.get(signal);
+  if (waiters === undefined) waiting.set(signal, (waiters = new Waiters(signal)));
+  waiters.add(fn);
+  return () => waiters.remove(fn);
 }

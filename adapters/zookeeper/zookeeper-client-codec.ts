@@ -2,7 +2,7 @@ import type { Instant } from "../../src/clock.js";
 import { StoreError } from "../../src/errors.js";
 import type { Exchange } from "./zookeeper-client-call.js";
 import type { Jute, JuteOperation, JuteRecord, OpName, RecordName } from "./zookeeper-client-package.js";
-import type { WatchKind } from "./zookeeper-client-watches.js";
+import type { PendingWatch, WatchKind } from "./zookeeper-client-watches.js";
 import { ZooKeeperError, zooKeeperCode } from "./zookeeper-error.js";
 import type { CreateMode, Operation, Watched, ZooKeeperAcl, ZooKeeperStat } from "./zookeeper-wire.js";
 
@@ -77,8 +77,8 @@ export class Codec {
     return this.#exchange("CLOSE_SESSION", "close the session", null, () => undefined);
   }
 
-  /** Once the server has set the watch: `fire` is registered with the connection, and `set` is given what removes it there. */
-  watch<K extends WatchKind>(kind: K, path: string, fire: () => void, set: (remove: () => void) => void): Exchange<Watched[K]> {
+  /** Once the server has set it, the watch is registered with the connection. */
+  watch<K extends WatchKind>(kind: K, path: string, watch: PendingWatch<Watched[K]>): Exchange<Watched[K]> {
     const { op, record } = WATCHED[kind];
     const what = `watch ${path}`;
     return {
@@ -86,7 +86,7 @@ export class Codec {
       replyType: this.#jute.OP_CODES[op],
       read: (error, payload, connection) => {
         if (!(kind === "exists" && error === NONODE)) refuse(error, what);
-        set(connection.watches.add(kind, path, fire));
+        watch.register(connection.watches, kind, path);
         return (error === 0 ? WATCHED[kind].read(payload) : null) as Watched[K];
       },
     };

@@ -1,4 +1,4 @@
-import type { Watched } from "./zookeeper-wire.js";
+import type { Watch, Watched } from "./zookeeper-wire.js";
 
 export type WatchKind = keyof Watched;
 
@@ -10,20 +10,59 @@ const TYPES: Readonly<Record<number, readonly WatchKind[]>> = {
   4: ["children"],
 };
 
+/** One watch of a caller. An object without closures, and a bare entry in the map: there may be twenty thousand. */
+export class PendingWatch<T> implements Watch<T> {
+  armed!: Promise<T>;
+  readonly fired: Promise<void>;
+  fire!: () => void;
+  #registered: { readonly watches: Watches; readonly key: string } | null = null;
+  #released = false;
+
+  constructor() {
+    this.fired = new Promise((resolve) => {
+      this.fire = resolve;
+    });
+  }
+
+  /** The server has set it. */
+  register(watches: Watches, kind: WatchKind, path: string): void {
+    if (this.#released) return;
+    const key = kind + path;
+    this.#registered = { watches, key };
+    watches.add(key, this);
+  }
+
+  release(): void {
+    this.#released = true;
+    this.#registered?.watches.remove(this.#registered.key, this);
+    this.#registered = null;
+  }
+}
+
+type Firing = Pick<PendingWatch<unknown>, "fire">;
+
 /** The watches of one connection. Takes the place of the package's own, which never hears of an expiry and keeps what nobody wants. */
 export class Watches {
-  readonly #waiting = new Map<string, Set<() => void>>();
+  /** Nearly always one a path. */
+  readonly #waiting = new Map<string, Firing | Set<Firing>>();
 
-  /** Calls `fire` once: on the event, or when the connection ends. Returns what lets go of it. */
-  add(kind: WatchKind, path: string, fire: () => void): () => void {
-    const key = kind + path;
-    let waiting = this.#waiting.get(key);
-    if (waiting === undefined) this.#waiting.set(key, (waiting = new Set()));
-    waiting.add(fire);
-    return () => {
-      waiting.delete(fire);
-      if (waiting.size === 0 && this.#waiting.get(key) === waiting) this.#waiting.delete(key);
-    };
+  /** Fires `watch` once: on the event, or when the connection ends. */
+  add(key: string, watch: Firing): void {
+    const waiting = this.#waiting.get(key);
+    if (waiting === undefined) this.#waiting.set(key, watch);
+    else if (waiting instanceof Set) waiting.add(watch);
+    else this.#waiting.set(key, new Set([waiting, watch]));
+  }
+
+  remove(key: string, watch: Firing): void {
+    const waiting = this.#waiting.get(key);
+    if (waiting instanceof Set) {
+      waiting.delete(watch);
+      if (waiting.size > 0) return;
+    } else if (waiting !== watch) {
+      return;
+    }
+    this.#waiting.delete(key);
   }
 
   /** A notification came. Types that are not known are ignored. */
@@ -39,6 +78,7 @@ export class Watches {
   #fire(key: string): void {
     const waiting = this.#waiting.get(key);
     this.#waiting.delete(key);
-    for (const fire of waiting ?? []) fire();
+    if (waiting instanceof Set) for (const watch of waiting) watch.fire();
+    else waiting?.fire();
   }
 }

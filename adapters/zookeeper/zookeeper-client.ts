@@ -6,7 +6,7 @@ import { Codec } from "./zookeeper-client-codec.js";
 import { Dialer } from "./zookeeper-client-dialer.js";
 import type { Link } from "./zookeeper-client-link.js";
 import { loadNodeZooKeeperClient } from "./zookeeper-client-package.js";
-import type { WatchKind } from "./zookeeper-client-watches.js";
+import { PendingWatch, type WatchKind } from "./zookeeper-client-watches.js";
 import type {
   ClientOptions,
   ConnectZooKeeper,
@@ -92,17 +92,9 @@ class Client implements ZooKeeperClient {
   }
 
   watch<K extends WatchKind>(kind: K, path: string, signal: AbortSignal): Watch<Watched[K]> {
-    let fire!: () => void;
-    const fired = new Promise<void>((resolve) => (fire = resolve));
-    let released = false;
-    let letGo: (() => void) | undefined;
-    const set = (remove: () => void) => (released ? remove() : void (letGo = remove));
-    const armed = this.#request(() => this.#codec.watch(kind, path, fire, set), signal);
-    const release = () => {
-      released = true;
-      letGo?.();
-    };
-    return { armed, fired, release };
+    const watch = new PendingWatch<Watched[K]>();
+    watch.armed = this.#request(() => this.#codec.watch(kind, path, watch), signal);
+    return watch;
   }
 
   async close(signal: AbortSignal): Promise<void> {

@@ -53,7 +53,7 @@ export class ZooKeeperContender implements Contender {
     const { predecessor } = place as ZooKeeperBehind;
     const { requests, paths } = this.#around;
     const before = requests.watch("children", paths.entry(predecessor), signal);
-    if ((await watched([before, this.#own.borrow(signal)], signal)) === 0) this.#looking.hasGone(predecessor);
+    if ((await watched([before], signal, [this.#own.lend(signal)])) === 0) this.#looking.hasGone(predecessor);
   }
 
   async claim(place: HeadPlace, signal: AbortSignal): Promise<HeldPlace | Refused> {
@@ -78,8 +78,8 @@ export class ZooKeeperContender implements Contender {
   async unseated(signal: AbortSignal): Promise<void> {
     const seat = this.#place;
     if (seat?.kind !== "held") return;
-    const term = this.#term.borrow(signal);
-    await watched([this.#own.borrow(signal), term], signal, async () => (await term.armed).stat.mzxid === seat.fence);
+    const term = this.#term.lend(signal);
+    await watched([], signal, [this.#own.lend(signal), term], async () => (await term.armed).stat.mzxid === seat.fence);
   }
 
   prepare(signal: AbortSignal): Promise<void> {
@@ -104,7 +104,7 @@ export class ZooKeeperContender implements Contender {
    */
   async #handedToMe(signal: AbortSignal): Promise<ZooKeeperHeld | null> {
     const { paths } = this.#around;
-    const read = await tolerate(this.#term.borrow(signal).armed, "NONODE");
+    const read = await tolerate(this.#term.lend(signal).armed, "NONODE");
     if (read !== undefined && this.#own.live) {
       const term = termOf(read, paths.term);
       if (term.record?.entry === this.#entry.name && term.version > 0) return this.#looking.held(term, term.extra);

@@ -69,7 +69,7 @@ export async function leaderChanged(requests: Requests, paths: ElectionPaths, se
 /** There is no `term` yet: an exists watch, the only kind that a missing node can have. It is used up when `term` is made. */
 async function untilMade(requests: Requests, path: string, signal: AbortSignal): Promise<void> {
   const made = requests.watch("exists", path, signal);
-  await watched([made], signal, async () => (await made.armed) === null);
+  await watched([made], signal, [], async () => (await made.armed) === null);
 }
 
 /** False when somebody has been seated since; whether an entry has gone, the watch on it tells. */

@@ -38,7 +38,8 @@ export class Requests {
 
   watch<K extends keyof Watched>(kind: K, path: string, signal: AbortSignal): Watch<Watched[K]> {
     const watch = this.#client.watch(kind, path, signal);
-    return { armed: explained(watch.armed, () => `READ on ${path}`), fired: watch.fired, release: () => watch.release() };
+    watch.armed = explained(watch.armed, () => `READ on ${path}`);
+    return watch;
   }
 
   /** Resolves when the writes asked for so far are on their way: a read sent then is behind them. Null: they are. */

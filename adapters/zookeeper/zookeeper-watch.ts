@@ -6,22 +6,24 @@ import type { Watch } from "./zookeeper-wire.js";
 export const FIRED = -1;
 
 /**
- * Waits until the first of `watches` fires, and lets go of all of them. If a watched node is missing, it answers its
+ * Waits until the first of `watches` or of those `lent` fires, and lets go of the former. If a watched node is missing, it answers its
  * index at once. `current` is asked when they are armed: false means that what they were to notice had happened before.
  */
 export async function watched(
   watches: readonly Watch[],
   signal: AbortSignal,
+  lent: readonly Watch[] = [],
   current: () => boolean | Promise<boolean> = () => true,
 ): Promise<number> {
+  const all = [...watches, ...lent];
   try {
-    const armed = await Promise.allSettled(watches.map((watch) => watch.armed));
+    const armed = await Promise.allSettled(all.map((watch) => watch.armed));
     for (const [index, outcome] of armed.entries()) {
       if (outcome.status === "fulfilled") continue;
       if (isZooKeeperError(outcome.reason, "NONODE")) return index;
       throw outcome.reason;
     }
-    if (await current()) await firstOf(watches, signal);
+    if (await current()) await firstOf(all, signal);
     return FIRED;
   } finally {
     for (const watch of watches) watch.release();
@@ -56,10 +58,9 @@ export class LastingWatch<T> {
     return this.#armed;
   }
 
-  /** The watch, for one wait: to release it ends nothing. */
-  borrow(signal: AbortSignal): Watch<T> {
-    const watch = this.#watch ?? this.#begin(signal);
-    return { armed: watch.armed, fired: watch.fired, release: () => {} };
+  /** The watch, for one wait that must not release it. */
+  lend(signal: AbortSignal): Watch<T> {
+    return this.#watch ?? this.#begin(signal);
   }
 
   release(): void {

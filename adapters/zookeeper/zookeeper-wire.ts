@@ -53,7 +53,7 @@ export interface Watched {
 }
 
 export interface Watch<T = unknown> {
-  readonly armed: Promise<T>;
+  armed: Promise<T>;
   readonly fired: Promise<void>;
   release(): void;
 }
