@@ -8,7 +8,10 @@ import { timedOut } from "./errors.js";
  */
 export class Attempts {
   readonly #clock: Clock;
-  readonly #pending = new Set<Attempt<unknown>>();
+  readonly #pending = new Set<Attempt>();
+  /** Attempts that wait for their turn, in order. */
+  readonly #queue = new Set<Attempt>();
+  #running = 0;
   #over: { readonly reason: unknown } | null = null;
 
   constructor(clock: Clock) {
@@ -21,28 +24,87 @@ export class Attempts {
     for (const attempt of [...this.#pending]) attempt.abort(reason);
   }
 
-  /** Runs `call`; `ms` bounds it (Infinity: a wait), `signal` is the caller's own. */
-  run<T>(what: string, ms: number, signal: AbortSignal | null, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    if (this.#over) return Promise.reject(this.#over.reason);
-    if (signal?.aborted) return Promise.reject(signal.reason);
-    const attempt = new Attempt<T>(this.#pending as Set<unknown>, signal);
-    if (ms !== Number.POSITIVE_INFINITY) attempt.timer = this.#clock.after(ms, () => attempt.abort(timedOut(what, ms)));
-    attempt.begin(call);
-    return attempt.promise;
+  /** A wait of any length. `signal` is the caller's own. */
+  wait<T>(signal: AbortSignal | null, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const attempt = this.#make(signal, call);
+    attempt?.begin();
+    return this.#promised(attempt, signal);
+  }
+
+  /** An attempt that does not wait for its turn: proofs, and what stands alone. `ms` bounds it. */
+  urgent<T>(what: string, ms: number, signal: AbortSignal | null, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const attempt = this.#make(signal, call);
+    if (attempt) this.#begin(attempt, what, ms);
+    return this.#promised(attempt, signal);
+  }
+
+  /**
+   * An attempt that waits for its turn: so many run at once that none is late only because thousands began together.
+   * `patience` is asked, when its turn has come, for the ms that bound it.
+   */
+  run<T>(what: string, patience: () => number, signal: AbortSignal | null, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const attempt = this.#make(signal, call);
+    if (!attempt) return this.#promised(attempt, signal);
+    attempt.turn = () => {
+      this.#running++;
+      attempt.ended = () => {
+        this.#running--;
+        this.#next();
+      };
+      this.#begin(attempt, what, patience());
+    };
+    attempt.ended = () => void this.#queue.delete(attempt);
+    this.#queue.add(attempt);
+    this.#next();
+    return this.#promised(attempt, signal);
+  }
+
+  /** Null: refused at once. */
+  #make(signal: AbortSignal | null, call: (signal: AbortSignal) => Promise<unknown>): Attempt | null {
+    return this.#over || signal?.aborted ? null : new Attempt(this.#pending, signal, call);
+  }
+
+  #promised<T>(attempt: Attempt | null, signal: AbortSignal | null): Promise<T> {
+    return attempt ? (attempt.promise as Promise<T>) : Promise.reject(this.#over ? this.#over.reason : signal?.reason);
+  }
+
+  #begin(attempt: Attempt, what: string, ms: number): void {
+    attempt.timer = this.#clock.after(ms, () => attempt.abort(timedOut(what, ms)));
+    attempt.begin();
+  }
+
+  #next(): void {
+    if (this.#over) return;
+    for (const attempt of this.#queue) {
+      if (this.#running >= AT_ONCE) return;
+      this.#queue.delete(attempt);
+      attempt.turn();
+    }
   }
 }
 
+/** Enough to fill transactions of a hundred operations, few enough to be answered in a small part of a session's life. */
+const AT_ONCE = 256;
+
+const nothing = () => {};
+
 /** One call. It settles by itself when it is aborted: nothing may hang on a store that forgets an abort. */
-class Attempt<T> {
-  readonly promise: Promise<T>;
+class Attempt {
+  readonly promise: Promise<unknown>;
   timer: Timer | null = null;
+  /** Called when its turn has come. */
+  turn: () => void = nothing;
+  /** Called when it has settled. */
+  ended: () => void = nothing;
+  readonly #call: (signal: AbortSignal) => Promise<unknown>;
   readonly #controller = new AbortController();
-  readonly #pending: Set<unknown>;
+  readonly #pending: Set<Attempt>;
   readonly #caller: AbortSignal | null;
-  #resolve!: (value: T) => void;
+  #resolve!: (value: unknown) => void;
   #reject!: (reason: unknown) => void;
 
-  constructor(pending: Set<unknown>, caller: AbortSignal | null) {
+  constructor(pending: Set<Attempt>, caller: AbortSignal | null, call: (signal: AbortSignal) => Promise<unknown>) {
+    this.#call = call;
     this.#pending = pending;
     this.#caller = caller;
     this.promise = new Promise((resolve, reject) => {
@@ -53,10 +115,10 @@ class Attempt<T> {
     caller?.addEventListener("abort", this, { once: true });
   }
 
-  begin(call: (signal: AbortSignal) => Promise<T>): void {
-    let answer: Promise<T>;
+  begin(): void {
+    let answer: Promise<unknown>;
     try {
-      answer = call(this.#controller.signal);
+      answer = this.#call(this.#controller.signal);
     } catch (error) {
       answer = Promise.reject(error);
     }
@@ -84,8 +146,9 @@ class Attempt<T> {
   }
 
   #done(): void {
+    if (!this.#pending.delete(this)) return;
     this.timer?.cancel();
-    this.#pending.delete(this);
+    this.ended();
     this.#caller?.removeEventListener("abort", this);
   }
 }

@@ -1,8 +1,8 @@
-import { Attempts } from "./attempts.js";
-import { type Clock, elapsed, type Instant, instant, type Timer } from "./clock.js";
+import type { Clock, Timer } from "./clock.js";
 import { Deadline } from "./deadline.js";
 import { type LostReason, StoreError } from "./errors.js";
 import { Prover } from "./prover.js";
+import { SessionCalls } from "./session-calls.js";
 import type { Session } from "./store.js";
 import { type Timing, timingOf } from "./timing.js";
 
@@ -19,9 +19,6 @@ export interface Seat {
   restored(): void;
 }
 
-/** However little is left, an attempt gets this long, ms. */
-const SHORTEST_ATTEMPT = 100;
-
 /**
  * One session of a store as the electors on it share it: its deadline, the terms held on it, and how it ends.
  *
@@ -35,8 +32,7 @@ export class SharedSession {
   readonly timing: Timing;
   /** Until when the store cannot have given away a seat held on this session; moves with each proof. */
   readonly deadline = new Deadline();
-  readonly #campaigns: Attempts;
-  readonly #farewells: Attempts;
+  readonly #calls: SessionCalls;
   readonly #prover: Prover;
   readonly #closing = new AbortController();
   /** Terms that are not over. */
@@ -44,7 +40,6 @@ export class SharedSession {
   /** Terms that are over and whose work has not settled. */
   readonly #unsettled = new Set<Seat>();
   #reserve = 0;
-  #heard: Instant;
   #over = false;
   #turnProof: Promise<void> | null = null;
   #suspect = false;
@@ -55,15 +50,13 @@ export class SharedSession {
     this.session = session;
     this.clock = clock;
     this.timing = timingOf(session);
-    this.#campaigns = new Attempts(clock);
-    this.#farewells = new Attempts(clock);
-    this.#heard = instant(clock);
+    this.#calls = new SessionCalls(clock, this.timing.ttl, { check: () => void this.#pastDeadline(), left: () => this.#left() });
     this.#prover = new Prover(clock, this.timing.interval, {
       leading: () => {
         this.check();
         return this.#live.size > 0;
       },
-      send: (kind) => (kind === "proof" ? this.prove() : this.attempt("touch", null, (signal) => session.touch(signal))),
+      send: (kind) => (kind === "proof" ? this.prove() : this.#calls.vital("touch", (signal) => session.touch(signal))),
       overdue: () => this.#overdue(),
     });
     const onEnded = () => this.#finish("session-ended", session.ended.reason);
@@ -84,26 +77,22 @@ export class SharedSession {
 
   /** One attempt, bounded by half of what is left; ends when the session closes. */
   attempt<T>(what: string, signal: AbortSignal | null, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    // After a pause somebody else may get here before the session's own timer (test: "sends nothing more after a pause …").
-    this.#pastDeadline();
-    return this.#heardBy(this.#campaigns.run(what, this.#patience(), signal, call));
+    return this.#calls.attempt(what, signal, call);
   }
 
   /** A wait of any length; ends when the session closes. */
   wait<T>(signal: AbortSignal | null, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    this.#pastDeadline();
-    return this.#campaigns.run("wait", Number.POSITIVE_INFINITY, signal, call);
+    return this.#calls.wait(signal, call);
   }
 
   /** One attempt that only the end of the session ends: for withdrawals. */
   farewell<T>(what: string, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    this.#pastDeadline();
-    return this.#heardBy(this.#farewells.run(what, this.#patience(), null, call));
+    return this.#calls.farewell(what, call);
   }
 
   /** A wait that only the end of the session ends. */
   farewellWait(call: (signal: AbortSignal) => Promise<void>): Promise<void> {
-    return this.#farewells.run("wait", Number.POSITIVE_INFINITY, null, call);
+    return this.#calls.farewellWait(call);
   }
 
   /** A fresh proof; those asked for in one turn of the event loop are one. */
@@ -146,7 +135,7 @@ export class SharedSession {
   /** Does what is due: deadlines, reserves, silence (tests: drain.test.ts; "a session without a reply for its ttl …"). */
   check(): void {
     if (this.#over) return;
-    const silence = this.timing.ttl - elapsed(this.clock, this.#heard);
+    const { silence } = this.#calls;
     if (silence <= 0)
       return this.#finish("session-ended", new StoreError("session-ended", "no server answered for as long as the session lives"));
     let next = silence;
@@ -166,7 +155,7 @@ export class SharedSession {
   }
 
   async #prove(): Promise<void> {
-    const { vouchedAt } = await this.attempt("proof", null, (signal) => this.session.prove(signal));
+    const { vouchedAt } = await this.#calls.vital("proof", (signal) => this.session.prove(signal));
     // A late reply revives nothing, nor opens admission again (tests: "… revives nothing …", "closes though a proof …").
     this.check();
     if (this.#closing.signal.aborted) return;
@@ -183,20 +172,11 @@ export class SharedSession {
     for (const seat of [...this.#live]) seat.suspect();
   }
 
-  /** Half of what is left: until admission closes while leading, else until ttl since the last reply (test: attempts.test.ts). */
-  #patience(): number {
-    let left = this.timing.ttl - elapsed(this.clock, this.#heard);
-    if (this.#live.size > 0) {
-      const remaining = this.remaining();
-      left = Math.min(left, remaining > this.#reserve ? remaining - this.#reserve : remaining);
-    }
-    return Math.max(left / 2, SHORTEST_ATTEMPT);
-  }
-
-  async #heardBy<T>(reply: Promise<T>): Promise<T> {
-    const result = await reply;
-    this.#heard = instant(this.clock);
-    return result;
+  /** Until admission closes, then until the deadline. */
+  #left(): number {
+    if (this.#live.size === 0) return Number.POSITIVE_INFINITY;
+    const remaining = this.remaining();
+    return remaining > this.#reserve ? remaining - this.#reserve : remaining;
   }
 
   /** Ends every term when the deadline has passed under one. */
@@ -222,7 +202,7 @@ export class SharedSession {
 
   #close(reason: unknown): void {
     this.#prover.stop();
-    this.#campaigns.end(reason);
+    this.#calls.close(reason);
     this.#closing.abort(reason);
   }
 
@@ -233,7 +213,7 @@ export class SharedSession {
     this.session.abandon();
     this.#endSeats(reason, cause);
     this.#close(cause);
-    this.#farewells.end(cause);
+    this.#calls.end(cause);
   }
 
   #arm(ms: number): void {

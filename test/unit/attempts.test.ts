@@ -24,10 +24,10 @@ describe("an attempt", () => {
       return swallow<void>();
     };
     const outcomes = [
-      watch(attempts.run("first", 100, null, call)),
-      watch(attempts.run("second", 1000, caller.signal, call)),
-      watch(attempts.run("third", Number.POSITIVE_INFINITY, caller.signal, call)),
-      watch(attempts.run("fourth", 1000, null, call)),
+      watch(attempts.run("first", () => 100, null, call)),
+      watch(attempts.run("second", () => 1000, caller.signal, call)),
+      watch(attempts.wait(caller.signal, call)),
+      watch(attempts.urgent("fourth", 1000, null, call)),
     ];
     await clock.advance(100);
     expect(outcomes[0]?.outcome).toMatchObject({ error: { code: "timeout", message: "first: no answer within 100 ms" } });
@@ -41,7 +41,7 @@ describe("an attempt", () => {
     attempts.end(new Error("twice"));
     await clock.settle();
     expect(outcomes[3]?.outcome).toEqual({ error: over });
-    const late = watch(attempts.run("late", 1000, null, call));
+    const late = watch(attempts.run("late", () => 1000, null, call));
     await clock.settle();
     expect(late.outcome).toEqual({ error: over });
     expect(signals).toHaveLength(4);
@@ -53,13 +53,57 @@ describe("an attempt", () => {
     const attempts = new Attempts(new ManualClock());
     let calls = 0;
     const aborted = AbortSignal.abort(new Error("enough"));
-    await expect(attempts.run("x", 100, aborted, async () => calls++)).rejects.toThrow("enough");
     await expect(
-      attempts.run("x", 100, null, () => {
-        throw new Error("thrown");
-      }),
+      attempts.run(
+        "x",
+        () => 100,
+        aborted,
+        async () => calls++,
+      ),
+    ).rejects.toThrow("enough");
+    await expect(
+      attempts.run(
+        "x",
+        () => 100,
+        null,
+        () => {
+          throw new Error("thrown");
+        },
+      ),
     ).rejects.toThrow("thrown");
     expect(calls).toBe(0);
+  });
+});
+
+describe("thousands of attempts at once", () => {
+  it("wait for their turn, and their time begins with it; urgent ones and waits do not", async () => {
+    const clock = new ManualClock();
+    const attempts = new Attempts(clock);
+    const finish: (() => void)[] = [];
+    const call = () => new Promise<void>((resolve) => finish.push(resolve));
+    const giveUp = new AbortController();
+    const outcomes = Array.from({ length: 300 }, (_, index) =>
+      watch(attempts.run("x", () => 1000, index === 299 ? giveUp.signal : null, call)),
+    );
+    expect(finish).toHaveLength(256);
+    watch(attempts.urgent("proof", 1000, null, call));
+    watch(attempts.wait(null, call));
+    expect(finish).toHaveLength(258);
+    giveUp.abort(new Error("enough"));
+    await clock.advance(999);
+    for (const one of finish.slice(0, 200)) one();
+    await clock.settle();
+    expect(finish).toHaveLength(258 + 43);
+    await clock.advance(1);
+    const settled = (index: number) => outcomes[index]?.outcome;
+    expect(settled(255)).toMatchObject({ error: { code: "timeout" } });
+    expect(settled(256)).toBeNull();
+    expect(settled(299)).toMatchObject({ error: { message: "enough" } });
+    await clock.advance(999);
+    expect(settled(256)).toMatchObject({ error: { code: "timeout" } });
+    attempts.end(new Error("over"));
+    await clock.settle();
+    expect(clock.pending).toBe(0);
   });
 });
 
