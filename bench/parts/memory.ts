@@ -10,9 +10,16 @@ export interface Memory {
   readonly system: string;
   readonly elections: number;
   /** Bytes an election: RSS, and heap with external memory; after garbage collection, minus the same process with one election. */
-  readonly waiting: { readonly rss: number; readonly heap: number };
-  readonly leading: { readonly rss: number; readonly heap: number };
+  readonly waiting: Bytes;
+  readonly leading: Bytes;
   readonly idle: Idle;
+}
+
+interface Bytes {
+  readonly rss: number;
+  readonly heap: number;
+  /** Taken from the system for the heap, also what of it is free. */
+  readonly reserved: number;
 }
 
 /** Traffic of the two sessions, one that leads all and one that waits in all. */
@@ -38,11 +45,11 @@ export async function measureMemory(server: ZooKeeperServer, elections: number, 
       const counter = await PacketCounter.of(server);
       for (const peer of [leader, waiter]) await peer.ask("open");
       const each = async (peer: typeof leader, wait: () => Promise<unknown>) => {
-        const [rss = 0, heap = 0] = await peer.numbers("memory");
+        const [rss = 0, heap = 0, reserved = 0] = await peer.numbers("memory");
         await wait();
         await sleep(2000);
-        const [rssNow = 0, heapNow = 0] = await peer.numbers("memory");
-        return { rss: (rssNow - rss) / elections, heap: (heapNow - heap) / elections };
+        const [rssNow = 0, heapNow = 0, reservedNow = 0] = await peer.numbers("memory");
+        return { rss: (rssNow - rss) / elections, heap: (heapNow - heap) / elections, reserved: (reservedNow - reserved) / elections };
       };
       const leading = await each(leader, async () => {
         await leader.ask("stand", elections, inOneTurn);

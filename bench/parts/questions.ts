@@ -6,6 +6,7 @@ export interface Question {
   readonly system: string;
   readonly what: string;
   readonly ns: number;
+  readonly leastNs: number;
   readonly allocated: number;
   readonly retained: number;
 }
@@ -20,8 +21,8 @@ export async function measureQuestions(address: string): Promise<Question[]> {
       // A process for each: what was asked before shapes the compiled code.
       const peer = nodePeer(name, "tenure-questions", [dist, address, `/bench/q${index}`], ["--expose-gc", "--max-semi-space-size=128"]);
       try {
-        const [ns = 0, allocated = 0, retained = 0] = await peer.numbers("measure", what);
-        results.push({ system: name, what, ns, allocated, retained });
+        const [ns = 0, leastNs = 0, allocated = 0, retained = 0] = await peer.numbers("measure", what);
+        results.push({ system: name, what, ns, leastNs, allocated, retained });
         say(`questions: ${name}, ${what}: ${ns.toFixed(0)} ns, ${allocated.toFixed(1)} bytes allocated, ${retained.toFixed(3)} retained`);
         await peer.ask("stop");
       } finally {
