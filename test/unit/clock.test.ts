@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, it, vi } from "vitest";
-import { elapsed, instant, sleep, SystemClock, systemClock } from "../../src/clock.js";
+import { elapsed, instant, SystemClock, sleep, systemClock } from "../../src/clock.js";
 import { ManualClock } from "../../src/testing.js";
 
 /** Sources that a test moves by hand. */

@@ -1,8 +1,8 @@
 import { setMaxListeners } from "node:events";
 import type { MemoryOptions, MemoryStore } from "../../adapters/memory/index.js";
 import { memory } from "../../adapters/memory/index.js";
-import { ManualClock } from "../../src/testing.js";
 import type { Contender, HeldPlace, Session, Store } from "../../src/store.js";
+import { ManualClock } from "../../src/testing.js";
 
 /** Many waits share it, so Node is told not to count them. */
 export const never: AbortSignal = new AbortController().signal;

@@ -33,9 +33,10 @@ const SYNC_LIMIT = 10;
 
 /**
  * The ensemble leader expires sessions at full ticks of the clock that all processes here share. So one whose last relayed
- * touch came just before a full tick lives shortest; this long before the cut that touch is one that newer ones followed.
+ * touch came before a full tick lives shortest, if newer touches came between that tick and the cut: so long after it, ms.
+ * Long enough for a rule without the gap to be found wrong by more than the margin (250 ms), and short enough for most phases.
  */
-const WORST_PHASE = 1200;
+export const PHASES = [500, 1200] as const;
 
 const CONFIRMED: Group = { name: "confirmed, 8 s", timeout: 8000, tickTime: TICK, heldBack: false, confirmed: 2 };
 
@@ -62,7 +63,11 @@ interface Seat {
  * each on a session of its own with its own phase: a verdict for each of them. `phase`: how long after a full tick of the
  * ensemble leader's clock the cut comes. Each term must be over, by the clock, before the ensemble expires the session (as its log says) and before a successor is elected.
  */
-export async function cutFollower(size: number, groups: readonly Group[] = GROUPS, phase = WORST_PHASE): Promise<Map<Group, Verdict[]>> {
+export async function cutFollower(
+  size: number,
+  groups: readonly Group[] = GROUPS,
+  phase: number = PHASES[0],
+): Promise<Map<Group, Verdict[]>> {
   await using ensemble = await startEnsemble({ tickTime: TICK, syncLimit: SYNC_LIMIT });
   const [follower] = (await ensemble.followers()) as [ZooKeeperServer];
   const others = ensemble.servers.filter((server) => server !== follower);
