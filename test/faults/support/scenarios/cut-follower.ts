@@ -36,7 +36,7 @@ const SYNC_LIMIT = 10;
  * touch came before a full tick lives shortest, if newer touches came between that tick and the cut: so long after it, ms.
  * Long enough for a rule without the gap to be found wrong by more than the margin (250 ms), and short enough for most phases.
  */
-export const PHASES = [500, 1200] as const;
+export const PHASES = [700, 1200] as const;
 
 const CONFIRMED: Group = { name: "confirmed, 8 s", timeout: 8000, tickTime: TICK, heldBack: false, confirmed: 2 };
 
@@ -99,27 +99,18 @@ export async function cutFollower(
   await sleep(4000);
 
   const held = groups.filter(({ heldBack }) => heldBack).map((group) => proxies.get(group) as FaultProxy);
-  const ahead = (held.length > 0 ? 1900 : 0) + 140;
+  const ahead = (held.length > 0 ? 1900 : 0) + 130;
   await sleep(TICK + ((phase - ahead - now()) % TICK));
   for (const proxy of held) proxy.hold("up");
   await sleep(held.length > 0 ? 1900 : 0);
-  for (const times of [2, 1]) {
-    await confirmAll(
-      groups.filter(({ heldBack, confirmed }) => !heldBack && confirmed >= times),
-      all,
-    );
-    await sleep(times === 2 ? 110 : 0);
-  }
+  const confirmed = groups.filter((group) => group.confirmed > 0);
+  const twice = groups.filter((group) => group.confirmed === 2);
+  await confirmAll(twice, all);
+  await sleep(110);
   const samples = new Map<Seat, Samples>();
   for (const seat of [...all.values()].flat()) samples.set(seat, sample(seat.leader));
   for (const proxy of held) proxy.release();
-  await Promise.all([
-    sleep(20),
-    confirmAll(
-      groups.filter(({ heldBack, confirmed }) => heldBack && confirmed > 0),
-      all,
-    ),
-  ]);
+  await Promise.all([sleep(20), confirmAll(confirmed, all)]);
   const cut = now();
   ensemble.cut(follower);
 

@@ -143,11 +143,11 @@ export async function wiped(timeout: number): Promise<Verdict> {
   // Everybody leads at last; each process refuses at most once (and goes to the tail when it does).
   const hasLed = (candidate: Candidate) => candidate.told.slice(from[all.indexOf(candidate)]).some(({ what }) => what === "elected");
   for (let round = 0; round < 8 && !all.every(hasLed); round++) {
-    const one = all.find(({ isLeader }) => isLeader);
-    const told = all.map((candidate) => candidate.told.length);
-    one?.elector.resign();
-    const others = all.filter((candidate) => candidate !== one);
-    await Promise.race(others.map((candidate) => candidate.next("elected", 5000, told[all.indexOf(candidate)])));
+    const one = all.find(({ isLeader }) => isLeader) as Candidate;
+    const told = one.told.length;
+    one.elector.resign();
+    await one.next("lost", 5000, told);
+    await until(settled, { timeout: 5000, every: 20, what: "one leads and two wait again" });
   }
   for (const [index, candidate] of all.entries()) {
     const since = candidate.told.slice(from[index]);
