@@ -4,13 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.Semaphore;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
-import org.apache.curator.framework.recipes.leader.LeaderLatch;
-import org.apache.curator.framework.recipes.leader.LeaderLatchListener;
-import org.apache.curator.framework.recipes.leader.LeaderSelector;
-import org.apache.curator.framework.recipes.leader.LeaderSelectorListenerAdapter;
 import org.apache.curator.retry.ExponentialBackoffRetry;
 
 /**
@@ -23,21 +18,7 @@ public final class CuratorPeer {
     private static String kind, address, root, observed;
     private static int ttl;
 
-    /** Who was told that it leads, and when. */
-    private static final class Won {
-        final Candidate candidate;
-        final double at = now();
-
-        Won(Candidate candidate) {
-            this.candidate = candidate;
-        }
-    }
-
-    private static BlockingQueue<Won> won = new ArrayBlockingQueue<>(1000);
-
-    private static double now() {
-        return System.nanoTime() / 1e6;
-    }
+    private static BlockingQueue<Candidate.Won> won = new ArrayBlockingQueue<>(1000);
 
     private static CuratorFramework connect(String to) throws Exception {
         CuratorFramework client =
@@ -47,99 +28,8 @@ public final class CuratorPeer {
         return client;
     }
 
-    private abstract static class Candidate {
-        final CuratorFramework client;
-        final String path, id;
-        volatile double givenAt;
-
-        Candidate(CuratorFramework client, String path, String id) {
-            this.client = client;
-            this.path = path;
-            this.id = id;
-        }
-
-        abstract void stand() throws Exception;
-
-        /** The leader leaves. */
-        abstract void give() throws Exception;
-
-        /** Stands again after `give`. */
-        abstract void again() throws Exception;
-
-        abstract void end() throws Exception;
-    }
-
-    private static final class Latch extends Candidate {
-        private LeaderLatch latch;
-
-        Latch(CuratorFramework client, String path, String id) {
-            super(client, path, id);
-        }
-
-        void stand() throws Exception {
-            latch = new LeaderLatch(client, path, id);
-            latch.addListener(new LeaderLatchListener() {
-                @Override
-                public void isLeader() {
-                    won.add(new Won(Latch.this));
-                }
-
-                @Override
-                public void notLeader() {}
-            });
-            latch.start();
-        }
-
-        void give() throws Exception {
-            givenAt = now();
-            latch.close();
-        }
-
-        void again() throws Exception {
-            stand();
-        }
-
-        void end() throws Exception {
-            if (latch.getState() == LeaderLatch.State.STARTED) latch.close();
-        }
-    }
-
-    private static final class Selector extends Candidate {
-        private final LeaderSelector selector;
-        private final Semaphore give = new Semaphore(0);
-
-        Selector(CuratorFramework client, String path, String id) {
-            super(client, path, id);
-            selector = new LeaderSelector(client, path, new LeaderSelectorListenerAdapter() {
-                @Override
-                public void takeLeadership(CuratorFramework client) throws Exception {
-                    won.add(new Won(Selector.this));
-                    give.acquire();
-                    givenAt = now();
-                }
-            });
-            selector.setId(id);
-        }
-
-        void stand() {
-            selector.start();
-        }
-
-        void give() {
-            give.release();
-        }
-
-        void again() throws Exception {
-            while (!selector.requeue()) Thread.sleep(1);
-        }
-
-        void end() {
-            selector.close();
-        }
-    }
-
     private static Candidate candidate(CuratorFramework client, String path, String id) {
-        return kind.equals("latch") ? new Latch(client, path, id) : new Selector(client, path, id);
+        return kind.equals("latch") ? new Latch(client, path, id, won) : new Selector(client, path, id, won);
     }
 
     private final CuratorFramework observer;
@@ -169,7 +59,7 @@ public final class CuratorPeer {
     private double handOver() throws Exception {
         Candidate old = leader;
         old.give();
-        Won next = won.take();
+        Candidate.Won next = won.take();
         leader = next.candidate;
         return next.at - old.givenAt;
     }
@@ -224,7 +114,7 @@ public final class CuratorPeer {
         List<Double> times = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             String path = root + (fresh ? "/fresh-" + made++ : "/used");
-            double from = now();
+            double from = Candidate.now();
             Candidate candidate = candidate(client, path, "only");
             candidate.stand();
             times.add(won.take().at - from);
