@@ -1,4 +1,5 @@
 import { describe, expect, inject, it } from "vitest";
+import { zookeeper } from "../../adapters/zookeeper/index.js";
 import { type FaultProxy, startProxy } from "../support/proxy.js";
 import { until } from "../support/wait-for.js";
 import { Candidate } from "./support/candidate.js";
@@ -44,6 +45,22 @@ describe.concurrent.each([
     expect(stored!.stat).toMatchObject({ version: number + 1, mzxid: term!.fence });
     expect(await line.view.entries()).toHaveLength(1);
     expect(candidate.count("lost")).toBe(0);
+  });
+
+  it.each(["dropRequest", "dropReply"] as const)("to a withdrawal (%s), nothing is left even though the session lives on", async (drop) => {
+    await using proxy = await startProxy(port);
+    await using line = await lineUp(server, ["leader"], { sessionTimeout: TIMEOUT });
+    const store = zookeeper({ ...line.store, servers: proxy.address });
+    const other = line.use(new Candidate({ store, election: "other", id: "candidate" })).start();
+    const candidate = line.use(new Candidate({ store, id: "candidate" })).start();
+    await candidate.next("standby", TIMEOUT, 0);
+    await other.next("elected", TIMEOUT, 0);
+    const dropped = proxy[drop]({ opcode: "delete", thenCut });
+    await candidate.stop();
+    await dropped;
+    expect(await line.view.entries()).toEqual([await line.view.entryOf("leader")]);
+    expect(other.isLeader).toBe(true);
+    expect(other.count("lost")).toBe(0);
   });
 
   it("to a hand-over, a look settles what came of it", async () => {
