@@ -86,6 +86,7 @@ export class Candidacy {
       }
     }
     this.#stop.abort(error);
+    if (error) this.#settings.logger.error({ election: this.#settings.election, err: error }, `stopped: ${error.message}`);
     await this.#giveBack();
     this.#become("stopped", () => this.#events.emit("stopped", { error }, null));
     await this.#deliveries.idle();

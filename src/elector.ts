@@ -62,9 +62,14 @@ export class Elector {
     return reign?.valid ? reign : null;
   }
 
-  /** Begins to stand, and stands again after every loss, until `stop()`. Throws a TypeError if it does already. */
+  /**
+   * Begins to stand, and stands again after every loss, until `stop()` or an error that no further try cures: `stopped` carries
+   * it (without a listener for that it is a process warning). Throws a TypeError if it stands already.
+   */
   start(): void {
-    this.#run(null);
+    void this.#run(null).then((error) => {
+      if (error && !this.#events.has("stopped")) process.emitWarning(error);
+    });
   }
 
   /**
@@ -102,12 +107,13 @@ export class Elector {
     this.#candidacy?.reign?.drain("resigned");
   }
 
-  /** The present term, or the next one. Rejects with a {@link StoppedError} when the elector stops first. */
+  /** The present term, or the next one if it drains. Rejects with a {@link StoppedError} when the elector stops first. */
   elected(options: WaitOptions = {}): Promise<Term> {
     const { signal } = options;
     if (signal?.aborted) return Promise.reject(signal.reason);
-    const term = this.term;
-    if (term) return Promise.resolve(term);
+    const { term } = this;
+    if (term && !this.#candidacy?.reign?.drained) return Promise.resolve(term);
+    if (this.state === "stopped") return Promise.reject(new StoppedError("the elector has stopped: call start() first"));
     return new Promise((resolve, reject) => {
       const done = () => {
         offElected();

@@ -23,6 +23,17 @@ export interface ElectorEvents {
 }
 
 type Name = keyof ElectorEvents;
+const NAMES: ReadonlySet<string> = new Set([
+  "standby",
+  "elected",
+  "suspect",
+  "restored",
+  "draining",
+  "lost",
+  "stopped",
+  "warning",
+  "error",
+]);
 type Argument<E extends Name> = Parameters<ElectorEvents[E]>[0];
 type Collect = (promise: PromiseLike<unknown>) => void;
 type Wrapped = (argument: unknown, collect: Collect | null) => void;
@@ -41,6 +52,8 @@ export class Events {
   /** Adding a listener twice has no effect. */
   on<E extends Name>(event: E, listener: ElectorEvents[E], once: boolean): () => void {
     if (typeof listener !== "function") throw new TypeError(`listener of "${event}": expected a function, got ${typeof listener}`);
+    // Node's events.once() also listens to "error", which nobody sends here.
+    if (!NAMES.has(event)) throw new TypeError(`event: expected one of ${[...NAMES].join(", ")}, got ${JSON.stringify(event)}`);
     if (this.#find(event, listener) < 0) {
       const wrapped: Wrapped = (argument, collect) => {
         if (once) this.off(event, listener);

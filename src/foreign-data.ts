@@ -18,7 +18,7 @@ export class ForeignData {
     const first = this.#first;
     this.#first = false;
     for (const sentence of place.ignored) {
-      if (first) throw new StoreError("foreign-data", `${sentence}. Choose another election or root, or remove it`);
+      if (first) throw new StoreError("foreign-data", sentence);
       this.#known ??= new Set();
       if (this.#known.has(sentence)) continue;
       this.#known.add(sentence);

@@ -1,5 +1,6 @@
 import { instant, type Timer } from "./clock.js";
 import type { Deadline } from "./deadline.js";
+import { type Duration, parseDuration } from "./duration.js";
 import { DrainingError, LostError, type LostReason } from "./errors.js";
 import type { Seat, SharedSession } from "./shared-session.js";
 import type { HeldPlace } from "./store.js";
@@ -92,12 +93,13 @@ export class Reign implements Term, Seat {
     return this.#lost ? 0 : Math.max(0, this.#limit.remaining(this.#session.clock));
   }
 
-  assertValid(needs = 0): void {
+  assertValid(needs: Duration = 0): void {
+    if (needs !== 0 && !(typeof needs === "number" && needs >= 0)) return this.assertValid(parseDuration("needs", needs));
     if (this.valid && (needs === 0 || this.#limit.remaining(this.#session.clock) > needs)) return;
     throw this.#lost ?? new LostError("deadline", this.#message(this.valid ? `has less than ${needs} ms left` : "is past its deadline"));
   }
 
-  async guard<T>(operation: (signal: AbortSignal) => T | PromiseLike<T>, options?: { needs?: number }): Promise<T> {
+  async guard<T>(operation: (signal: AbortSignal) => T | PromiseLike<T>, options?: { needs?: Duration }): Promise<T> {
     this.assertValid(options?.needs);
     const running = (async () => operation(this.signal))();
     this.#works.add(running, false);

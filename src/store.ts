@@ -69,6 +69,8 @@ export interface Leader extends Card {
 
 /** One of those who stand. */
 export interface Standing extends Card {
+  /** As the store names it: what an operator removes to evict. */
+  readonly entry: string;
   readonly leading: boolean;
 }
 

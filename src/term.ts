@@ -1,3 +1,4 @@
+import type { Duration } from "./duration.js";
 import type { LostReason } from "./errors.js";
 
 /**
@@ -20,14 +21,17 @@ export interface Term {
   readonly valid: boolean;
   /** Milliseconds until the deadline; 0 when the term is over. Proofs move the deadline on. */
   remaining(): number;
-  /** Throws a {@link LostError} unless the term is valid for `needs` more ms (default 0). */
-  assertValid(needs?: number): void;
+  /**
+   * Throws a {@link LostError} unless the term is valid for `needs` more (default 0), also where it goes on and only less is
+   * left. Throws a {@link ConfigError} when `needs` is no length of time.
+   */
+  assertValid(needs?: Duration): void;
   /**
    * Runs `operation` if the term is valid for `needs` more ms, and checks again when it has settled. If only that check
    * fails, the {@link LostError} carries the `result`: it may have taken effect. The seat is not released before it
    * has settled. `signal` aborts at the deadline.
    */
-  guard<T>(operation: (signal: AbortSignal) => T | PromiseLike<T>, options?: { needs?: number }): Promise<T>;
+  guard<T>(operation: (signal: AbortSignal) => T | PromiseLike<T>, options?: { needs?: Duration }): Promise<T>;
   /** Aborts when no new work should start (reason: a {@link DrainingError}); at the latest together with `signal`. */
   readonly draining: AbortSignal;
   /** Aborts when the term is over (reason: a {@link LostError}). */

@@ -55,7 +55,7 @@ export class MemorySession implements Session {
       const state = this.read(election);
       // Only the lowest entry claims, and a seat is handed to the next one only: the holder is always the first.
       const first = holder(state);
-      return state.entries.map((entry) => ({ ...entry.card, leading: entry === first }));
+      return state.entries.map((entry) => ({ ...entry.card, entry: entry.guid, leading: entry === first }));
     });
   }
 

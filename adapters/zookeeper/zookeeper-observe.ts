@@ -88,5 +88,6 @@ async function readStanding(
   const read = await tolerate(requests.getData(path, signal), "NONODE");
   if (read === undefined) return null;
   const card = readCard(read.data, path);
-  return typeof card === "string" ? { id: name, metadata: {}, leading } : { id: card.id, metadata: card.metadata, leading };
+  const { id, metadata } = typeof card === "string" ? { id: name, metadata: {} } : card;
+  return { entry: name, id, metadata, leading };
 }

@@ -56,6 +56,11 @@ export function readOptions(given: string | ZooKeeperOptions): Settings {
   const servers = readServers(options.servers);
   const chroot = readPath("chroot", options.chroot ?? "/");
   const root = readPath("root", options.root ?? DEFAULTS.root);
+  const auth = readAuth(options.auth);
+  const acl = readAcl(options.acl);
+  if (auth.length === 0 && acl.some(({ scheme }) => scheme === "auth")) {
+    throw new ConfigError("acl", 'the scheme "auth" means whoever we are: it needs the option auth');
+  }
   return {
     chroot,
     base: chroot + root,
@@ -67,8 +72,8 @@ export function readOptions(given: string | ZooKeeperOptions): Settings {
       sessionTimeout: readTime("sessionTimeout", options.sessionTimeout ?? DEFAULTS.sessionTimeout),
       connectTimeout: readTime("connectTimeout", options.connectTimeout ?? DEFAULTS.connectTimeout),
       readTimeout: options.readTimeout === undefined ? null : readTime("readTimeout", options.readTimeout),
-      auth: readAuth(options.auth),
-      acl: readAcl(options.acl),
+      auth,
+      acl,
     },
   };
 }
@@ -84,7 +89,7 @@ function checkedKeys(options: unknown): ZooKeeperOptions {
 }
 
 function readServers(servers: unknown): string[] {
-  const list: unknown = typeof servers === "string" ? servers.split(",") : servers;
+  const list: unknown = typeof servers === "string" ? servers.split(",").map((server) => server.trim()) : servers;
   if (!Array.isArray(list) || list.length === 0) throw new ConfigError("servers", "expected host:port, at least one");
   return list.map(readServer);
 }

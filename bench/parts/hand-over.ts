@@ -3,12 +3,18 @@ import { say } from "../run.js";
 import { type Spread, spread } from "../statistics.js";
 import { REFERENCE, type System, TTL } from "../systems.js";
 
+export type Again = "at-once" | "later";
+
 /** Hand-overs of one system in one setting. */
 export interface HandOvers extends Spread {
   readonly system: string;
   readonly servers: "one" | "three";
   readonly candidates: number;
-  readonly sessions: number;
+  /**
+   * `at-once`: whoever leaves stands again by itself, and its requests compete with the next one's: resign(); close() and a new latch;
+   * autoRequeue(); acquire() in a loop. `later`: it stands again when the next one leads.
+   */
+  readonly again: Again;
   /** Processor time of its process, a hand-over with standing again, ms; null where the system does not tell. */
   readonly cpu: number | null;
   /** Of the medians, to Curator's LeaderLatch; null without it. */
@@ -19,18 +25,18 @@ export interface HandOverOptions {
   readonly address: string;
   readonly servers: "one" | "three";
   readonly candidates: readonly number[];
+  /** ms after each hand-over, once all stand again: for every system the next one begins from the same quiet. */
+  readonly rest: number;
   /** Counted, for each system and number of candidates. */
   readonly handOvers: number;
 }
 
-/** ms of rest after each hand-over, once all stand again: for every system the next one begins from the same quiet. */
-const PAUSE = 15;
 /** So many rounds; in each, every system hands over a share, in an order that rotates. */
 const ROUNDS = 10;
 
 /** Clean hand-overs, interleaved: all systems live on the same server all the time, and take turns. */
 export async function measureHandOvers(systems: readonly System[], options: HandOverOptions): Promise<HandOvers[]> {
-  const { address, servers, handOvers } = options;
+  const { address, servers, handOvers, rest } = options;
   const peers = systems.map((system, index) => ({ system, peer: system.start(address, `/bench/s${index}`) }));
   const results: HandOvers[] = [];
   try {
@@ -56,7 +62,7 @@ export async function measureHandOvers(systems: readonly System[], options: Hand
         const found = spread(samples);
         const ratio = reference ? found.p50 / spread(reference).p50 : null;
         const used = (cpu.get(system) ?? Number.NaN) / samples.length;
-        results.push({ system, servers, candidates, sessions: candidates, ...found, cpu: Number.isNaN(used) ? null : used, ratio });
+        results.push({ system, servers, candidates, again, ...found, cpu: Number.isNaN(used) ? null : used, ratio });
         say(`  ${system}: p50 ${found.p50.toFixed(2)} ms${ratio === null ? "" : `, ${ratio.toFixed(2)} of ${REFERENCE}`}`);
       }
       for (const { peer } of peers) await peer.ask("leave");
@@ -76,12 +82,12 @@ const LONG = TTL - 2000;
  * Hand-overs to a candidate that has waited for long, two in each election: tenure's must then prove its session before it leads. (With
  * many candidates that is always so.) Taking turns, fifty at a time.
  */
-export async function measureLate(systems: readonly System[], address: string, handOvers: number): Promise<HandOvers[]> {
+export async function measureLate(systems: readonly System[], options: Omit<HandOverOptions, "servers" | "candidates">): Promise<HandOvers[]> {
   const some = systems.filter(({ name }) => LATE.systems.some((word) => name.startsWith(word)));
   const peers = some.map((system, index) => ({ system, peer: system.start(address, `/bench/l${index}`), times: [] as number[] }));
   try {
     for (const { peer } of peers) {
-      await peer.ask("stand", 2, 2);
+      await peer.ask("stand", 2, 2, "later");
       await peer.numbers("hand", Math.max(handOvers, 20), 1);
       await peer.ask("leave");
     }
@@ -94,7 +100,7 @@ export async function measureLate(systems: readonly System[], address: string, h
       const found = spread(times);
       const ratio = reference ? found.p50 / spread(reference.times).p50 : null;
       say(`  ${system.name}, after a long wait: p50 ${found.p50.toFixed(2)} ms`);
-      return { system: system.name, servers: "one", candidates: 2, sessions: 2, ...found, cpu: null, ratio };
+      return { system: system.name, servers: "one", candidates: 2, again: "later", ...found, cpu: null, ratio };
     });
   } finally {
     await Promise.all(peers.map(({ peer }) => peer.quit()));

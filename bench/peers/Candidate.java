@@ -21,6 +21,8 @@ abstract class Candidate {
     final CuratorFramework client;
     final String path, id;
     final BlockingQueue<Won> won;
+    /** Whether it stands again as soon as it has left. */
+    final boolean atOnce;
     /** When it began to leave. */
     volatile double givenAt;
 
@@ -29,8 +31,9 @@ abstract class Candidate {
         return System.nanoTime() / 1e6;
     }
 
-    Candidate(CuratorFramework client, String path, String id, BlockingQueue<Won> won) {
+    Candidate(CuratorFramework client, String path, String id, BlockingQueue<Won> won, boolean atOnce) {
         this.won = won;
+        this.atOnce = atOnce;
         this.client = client;
         this.path = path;
         this.id = id;
@@ -41,7 +44,7 @@ abstract class Candidate {
     /** The leader leaves. */
     abstract void give() throws Exception;
 
-    /** Stands again after `give`. */
+    /** Stands again after `give`, unless it did at once. */
     abstract void again() throws Exception;
 
     abstract void end() throws Exception;
@@ -50,8 +53,8 @@ abstract class Candidate {
 final class Latch extends Candidate {
     private LeaderLatch latch;
 
-    Latch(CuratorFramework client, String path, String id, BlockingQueue<Won> won) {
-        super(client, path, id, won);
+    Latch(CuratorFramework client, String path, String id, BlockingQueue<Won> won, boolean atOnce) {
+        super(client, path, id, won, atOnce);
     }
 
     void stand() throws Exception {
@@ -71,6 +74,7 @@ final class Latch extends Candidate {
     void give() throws Exception {
         givenAt = now();
         latch.close();
+        if (atOnce) stand();
     }
 
     void again() throws Exception {
@@ -86,8 +90,8 @@ final class Selector extends Candidate {
     private final LeaderSelector selector;
     private final Semaphore give = new Semaphore(0);
 
-    Selector(CuratorFramework client, String path, String id, BlockingQueue<Won> won) {
-        super(client, path, id, won);
+    Selector(CuratorFramework client, String path, String id, BlockingQueue<Won> won, boolean atOnce) {
+        super(client, path, id, won, atOnce);
         selector = new LeaderSelector(client, path, new LeaderSelectorListenerAdapter() {
             @Override
             public void takeLeadership(CuratorFramework client) throws Exception {
@@ -97,6 +101,7 @@ final class Selector extends Candidate {
             }
         });
         selector.setId(id);
+        if (atOnce) selector.autoRequeue();
     }
 
     void stand() {

@@ -28,8 +28,8 @@ public final class CuratorPeer {
         return client;
     }
 
-    private static Candidate candidate(CuratorFramework client, String path, String id) {
-        return kind.equals("latch") ? new Latch(client, path, id, won) : new Selector(client, path, id, won);
+    private static Candidate candidate(CuratorFramework client, String path, String id, boolean atOnce) {
+        return kind.equals("latch") ? new Latch(client, path, id, won, atOnce) : new Selector(client, path, id, won, atOnce);
     }
 
     private final CuratorFramework observer;
@@ -47,9 +47,9 @@ public final class CuratorPeer {
         while (observer.getChildren().forPath(path).size() != count) Thread.sleep(1);
     }
 
-    private void stand(int count, int sessions) throws Exception {
+    private void stand(int count, int sessions, boolean atOnce) throws Exception {
         for (int i = 0; i < sessions; i++) clients.add(connect(address));
-        for (int i = 0; i < count; i++) candidates.add(candidate(clients.get(i % sessions), path, "c" + i));
+        for (int i = 0; i < count; i++) candidates.add(candidate(clients.get(i % sessions), path, "c" + i, atOnce));
         for (Candidate candidate : candidates) candidate.stand();
         leader = won.take().candidate;
         settle(count);
@@ -70,7 +70,7 @@ public final class CuratorPeer {
             Candidate old = leader;
             times.add(handOver());
             if (again) {
-                old.again();
+                if (!old.atOnce) old.again();
                 settle(candidates.size());
             }
             Thread.sleep(pause);
@@ -92,7 +92,7 @@ public final class CuratorPeer {
         for (int i = 0; i < elections; i++) {
             for (String id : new String[] {"first", "second"}) {
                 clients.add(connect(address));
-                Candidate candidate = candidate(clients.get(clients.size() - 1), root + "/late-" + i, id);
+                Candidate candidate = candidate(clients.get(clients.size() - 1), root + "/late-" + i, id, false);
                 candidates.add(candidate);
                 candidate.stand();
                 if (id.equals("first")) leaders.add(won.take().candidate);
@@ -115,7 +115,7 @@ public final class CuratorPeer {
         for (int i = 0; i < count; i++) {
             String path = root + (fresh ? "/fresh-" + made++ : "/used");
             double from = Candidate.now();
-            Candidate candidate = candidate(client, path, "only");
+            Candidate candidate = candidate(client, path, "only", false);
             candidate.stand();
             times.add(won.take().at - from);
             candidate.give();
@@ -131,7 +131,7 @@ public final class CuratorPeer {
         int second = words.length > 2 ? Integer.parseInt(words[2]) : 0;
         switch (words[0]) {
             case "stand":
-                stand(first, second);
+                stand(first, second, words[3].equals("at-once"));
                 return List.of();
             case "hand":
                 return hand(first, second, true);

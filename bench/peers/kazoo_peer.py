@@ -31,11 +31,13 @@ def connect(to=address):
 class Candidate(threading.Thread):
     """Stands again and again until `again` is false."""
 
-    def __init__(self, client, path, name, won):
+    def __init__(self, client, path, name, won, later=True):
         super().__init__(daemon=True)
         self.won = won
         self.give = threading.Event()
         self.again = True
+        self.later = later
+        self.may_stand = threading.Event()
         self.given_at = 0.0
         make = Lock if kind == "lock" else Election
         self.recipe = make(client, path, name)
@@ -48,6 +50,9 @@ class Candidate(threading.Thread):
                 self.recipe.release()
             else:
                 self.recipe.run(self.lead)
+            if self.again and self.later:
+                self.may_stand.wait()
+                self.may_stand.clear()
 
     def lead(self):
         at = now()
@@ -71,10 +76,10 @@ class Peer:
         while len(self.observer.get_children(self.path)) != count:
             time.sleep(0.001)
 
-    def stand(self, candidates, sessions):
+    def stand(self, candidates, sessions, again):
         self.clients = [connect() for _ in range(sessions)]
         self.observer.ensure_path(self.path)
-        self.candidates = [Candidate(self.clients[i % sessions], self.path, "c%d" % i, self.won) for i in range(candidates)]
+        self.candidates = [Candidate(self.clients[i % sessions], self.path, "c%d" % i, self.won, again == "later") for i in range(candidates)]
         for candidate in self.candidates:
             candidate.start()
         self.leader, _ = self.won.get()
@@ -87,6 +92,8 @@ class Peer:
         leader.again = again
         leader.give.set()
         self.leader, at = self.won.get()
+        if again and leader.later:
+            leader.may_stand.set()
         return at - leader.given_at
 
     def hand(self, count, pause):
@@ -108,6 +115,7 @@ class Peer:
         for candidate in self.candidates:
             candidate.again = False
             candidate.give.set()
+            candidate.may_stand.set()
         for client in self.clients:
             client.stop()
             client.close()

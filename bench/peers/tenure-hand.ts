@@ -10,8 +10,10 @@ const { Elector: ElectorClass, zookeeper } = await loadTenure(dist);
 const open = () => zookeeper({ servers: address, root, sessionTimeout: Number(ttl) });
 
 let electors: Elector[] = [];
+let keepers: Elector[] = [];
 let leader: Elector | null = null;
 let standing = 0;
+let standAgain = "";
 let made = 0;
 let onElected: (at: number) => void = () => {};
 let onStandby: () => void = () => {};
@@ -47,7 +49,9 @@ async function handOver(give: (leader: Elector) => void): Promise<number> {
 }
 
 await serve({
-  async stand(candidates = "", sessions = "") {
+  /** `again`: `at-once` (leaders resign() and stand again by themselves) or `later` (they stop(), and start() when the next one leads). */
+  async stand(candidates = "", sessions = "", again = "") {
+    standAgain = again;
     const stores = Array.from({ length: Number(sessions) }, open);
     standing = 0;
     const first = elected();
@@ -57,14 +61,25 @@ await serve({
     for (const elector of electors) elector.start();
     await first;
     await standby(electors.length - 1);
+    // Whoever leaves keeps its session, as the candidates of the other systems do: it also waits in an election of no interest.
+    keepers = stores.map((store, i) => new ElectorClass({ store, election: "keeper", id: `k${i}` }));
+    await Promise.all(keepers.map((keeper) => new Promise<unknown>((resolve) => {
+      keeper.once("standby", () => resolve(null));
+      keeper.once("elected", resolve);
+      keeper.start();
+    })));
     return [];
   },
-  /** `count` hand-overs, standing again after each; `pause` ms of rest once all stand again. */
+  /** `count` hand-overs; `pause` ms of rest once all stand again. */
   async hand(count = "", pause = "") {
     const times: number[] = [];
     while (times.length < Number(count)) {
+      const old = leader as Elector;
       standing = 0;
-      times.push(await handOver((elector) => elector.resign()));
+      let stopped: Promise<void> | null = null;
+      times.push(await handOver(() => void (standAgain === "later" ? (stopped = old.stop()) : old.resign())));
+      await stopped;
+      if (standAgain === "later") old.start();
       await standby(1);
       await sleep(Number(pause));
     }
@@ -80,7 +95,7 @@ await serve({
     return times;
   },
   async leave() {
-    await Promise.all(electors.map((elector) => elector.stop()));
+    await Promise.all([...electors, ...keepers].map((elector) => elector.stop()));
     electors = [];
     return [];
   },

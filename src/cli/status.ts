@@ -56,7 +56,7 @@ function asJson(election: string, { leader, queue }: Inspection): object {
       since: leader.since.toISOString(),
       metadata: leader.metadata,
     },
-    queue: queue.map(({ id, leading, metadata }) => ({ id, leading, metadata })),
+    queue: queue.map(({ id, entry, leading, metadata }) => ({ id, entry, leading, metadata })),
   };
 }
 

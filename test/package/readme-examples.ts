@@ -55,7 +55,7 @@ const term = await elector.elected();
 const client = zk.createClient("zk1:2181,zk2:2181,zk3:2181/app");
 client.connect();
 await new Promise((resolve) => client.once("connected", resolve));
-await new Promise((resolve) => client.create("/app", () => client.create("/app/state", resolve)));
+await new Promise((resolve) => client.create("/state", resolve));
 const data = Buffer.from("by " + term.token);
 let done;
 const committed = new Promise((resolve, reject) => (done = (error) => (error ? reject(error) : resolve())));`,
@@ -63,7 +63,7 @@ const committed = new Promise((resolve, reject) => (done = (error) => (error ? r
 const newer = new Promise((resolve) => elector.once("elected", resolve));
 elector.resign();
 await newer;
-const refused = new Promise((resolve) => fence(client.transaction(), term.handle).setData("/app/state", data).commit(resolve));
+const refused = new Promise((resolve) => fence(client.transaction(), term.handle).setData("/state", data).commit(resolve));
 console.log("an older term:", (await refused)?.name);
 client.close();
 await elector.stop();`,
