@@ -51,7 +51,9 @@ export class Attempts {
         this.#running--;
         this.#next();
       };
-      this.#begin(attempt, what, patience());
+      const ms = patience();
+      // Asking may have ended it: nothing of it is sent then.
+      if (this.#pending.has(attempt)) this.#begin(attempt, what, ms);
     };
     attempt.ended = () => void this.#queue.delete(attempt);
     this.#queue.add(attempt);

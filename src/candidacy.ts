@@ -100,6 +100,7 @@ export class Candidacy {
     void this.#giveBack();
     const session = await this.#pool.acquire({
       signal: this.#stop.signal,
+      stands: true,
       onTrouble: (problem, wait) => this.warn(problem, `no session, next try in ${Math.round(wait)} ms`),
     });
     this.#session = session;
@@ -110,7 +111,7 @@ export class Candidacy {
   async #giveBack(): Promise<void> {
     const session = this.#session;
     this.#session = null;
-    if (session) await this.#pool.release(session);
+    if (session) await this.#pool.release(session, { stands: true });
   }
 
   /** One candidacy, from contend to the end of the withdrawal. Returns it if its entry may still be there. */

@@ -39,7 +39,7 @@ export class SessionCalls {
 
   attempt<T>(what: string, signal: AbortSignal | null, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     this.#port.check();
-    return this.#heardBy(this.#campaigns.run(what, this.#patience, signal, call));
+    return this.#heardBy(this.#campaigns.run(what, this.#inTurn, signal, call));
   }
 
   /** A proof or a touch. */
@@ -55,7 +55,7 @@ export class SessionCalls {
 
   farewell<T>(what: string, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     this.#port.check();
-    return this.#heardBy(this.#farewells.run(what, this.#patience, null, call));
+    return this.#heardBy(this.#farewells.run(what, this.#inTurn, null, call));
   }
 
   farewellWait(call: (signal: AbortSignal) => Promise<void>): Promise<void> {
@@ -73,8 +73,16 @@ export class SessionCalls {
     this.#farewells.end(reason);
   }
 
+  /** As {@link CallsPort.check} says, also for a call that has waited for its turn. */
+  readonly #inTurn = (): number => {
+    this.#port.check();
+    return this.#patience();
+  };
+
   /** Half of what is left: until admission closes while leading, else until ttl since the last reply. */
-  readonly #patience = (): number => Math.max(Math.min(this.silence, this.#port.left()) / 2, SHORTEST_ATTEMPT);
+  #patience(): number {
+    return Math.max(Math.min(this.silence, this.#port.left()) / 2, SHORTEST_ATTEMPT);
+  }
 
   async #heardBy<T>(reply: Promise<T>): Promise<T> {
     const result = await reply;

@@ -12,6 +12,8 @@ export interface AcquireOptions {
   readonly signal: AbortSignal;
   /** Reject at the first failure instead of trying on. */
   readonly once?: boolean;
+  /** Whether this user may own an entry on the session: it then counts for {@link SessionPool.stuck}. */
+  readonly stands?: boolean;
   /** Told of each failed try to open a session, and of the wait before the next, ms. */
   readonly onTrouble?: (error: unknown, wait: number) => void;
 }
@@ -32,6 +34,8 @@ export class SessionPool {
   readonly #clock: Clock;
   readonly #backoff: Backoff;
   readonly #users = new Map<SharedSession, number>();
+  /** How many of the users stand. */
+  readonly #standing = new WeakMap<SharedSession, number>();
   readonly #stuck = new WeakMap<SharedSession, number>();
   readonly #waiters = new Set<Waiter>();
   /** The highest fence that this process has seen, by election. */
@@ -76,7 +80,7 @@ export class SessionPool {
   acquire(options: AcquireOptions): Promise<SharedSession> {
     const { signal } = options;
     if (signal.aborted) return Promise.reject(signal.reason);
-    if (this.#current) return Promise.resolve(this.#use(this.#current));
+    if (this.#current) return Promise.resolve(this.#use(this.#current, options));
     return new Promise((resolve, reject) => {
       const done = () => {
         signal.removeEventListener("abort", onAbort);
@@ -91,7 +95,7 @@ export class SessionPool {
         options,
         resolve: (session) => {
           done();
-          resolve(this.#use(session));
+          resolve(this.#use(session, options));
         },
         reject: (error) => {
           done();
@@ -105,7 +109,8 @@ export class SessionPool {
   }
 
   /** Gives a session back; resolves when it needs no more waiting for (closed at the store, if this was its last user). */
-  async release(session: SharedSession): Promise<void> {
+  async release(session: SharedSession, { stands }: Pick<AcquireOptions, "stands"> = {}): Promise<void> {
+    if (stands) this.#standing.set(session, (this.#standing.get(session) ?? 1) - 1);
     const left = (this.#users.get(session) ?? 1) - 1;
     if (left > 0) {
       this.#users.set(session, left);
@@ -117,17 +122,22 @@ export class SessionPool {
     await session.close();
   }
 
-  /** A user of `session` cannot withdraw, or can again. When all of its users cannot, only its end removes their entries. */
+  /**
+   * A user of `session` cannot withdraw, or can again. When none of those who stand on it can, only its end removes their
+   * entries. (Observers own none, and open another by themselves.)
+   */
   stuck(session: SharedSession, isStuck: boolean): void {
     this.#stuck.set(session, (this.#stuck.get(session) ?? 0) + (isStuck ? 1 : -1));
     this.#closeIfStuck(session);
   }
 
   #closeIfStuck(session: SharedSession): void {
-    if ((this.#stuck.get(session) ?? 0) >= (this.#users.get(session) ?? 1)) void session.close();
+    const stuck = this.#stuck.get(session) ?? 0;
+    if (stuck > 0 && stuck >= (this.#standing.get(session) ?? 0)) void session.close();
   }
 
-  #use(session: SharedSession): SharedSession {
+  #use(session: SharedSession, { stands }: AcquireOptions): SharedSession {
+    if (stands) this.#standing.set(session, (this.#standing.get(session) ?? 0) + 1);
     this.#users.set(session, (this.#users.get(session) ?? 0) + 1);
     return session;
   }

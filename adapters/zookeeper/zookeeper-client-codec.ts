@@ -11,7 +11,8 @@ const LARGEST_REQUEST = 0xfffff;
 const MODES: Readonly<Record<CreateMode, number>> = { persistent: 0, ephemeral: 1, "ephemeral-sequential": 3 };
 const PERMISSIONS: Readonly<Record<string, number>> = { r: 1, w: 2, c: 4, d: 8, a: 16 };
 const NONODE = -101;
-const SESSIONEXPIRED = -112;
+/** Answers that say that this session is not served here: in a transaction they may come as the result of an operation. */
+const NOT_SERVED: ReadonlySet<number> = new Set([-112, -118]);
 const WATCHED: Readonly<Record<WatchKind, { readonly op: OpName; readonly record: RecordName; read(reply: unknown): Watched[WatchKind] }>> =
   {
     children: { op: "GET_CHILDREN2", record: "GetChildren2Request", read: () => null },
@@ -109,7 +110,7 @@ export class Codec {
     const payload = new this.#jute.TransactionRequest([this.#operation({ op: "check", path, version: -1 })]);
     let vouchedAt: Instant;
     const exchange = this.#exchange("MULTI", what, payload, (reply) => {
-      if (readResults(reply).some(({ err }) => err === SESSIONEXPIRED)) refuse(SESSIONEXPIRED, what);
+      refuse(readResults(reply).find(({ err }) => NOT_SERVED.has(err))?.err ?? 0, what);
       return vouchedAt;
     });
     return { ...exchange, written: ({ proofs }, at) => void (vouchedAt = proofs.vouchedAt(at.mono, gap)) };

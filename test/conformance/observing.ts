@@ -28,11 +28,14 @@ export function observing(world: Worlds): void {
       await world().join("b", undefined, { host: "h2" });
       await world().join("c");
       const observer = await world().open();
-      expect(await observer.queue(world().election, world().signal)).toEqual([
-        { id: "a", metadata: CARD, leading: true },
-        { id: "b", metadata: { host: "h2" }, leading: false },
-        { id: "c", metadata: {}, leading: false },
+      const queue = await observer.queue(world().election, world().signal);
+      const entry = expect.stringMatching(/./);
+      expect(queue).toEqual([
+        { entry, id: "a", metadata: CARD, leading: true },
+        { entry, id: "b", metadata: { host: "h2" }, leading: false },
+        { entry, id: "c", metadata: {}, leading: false },
       ]);
+      expect(new Set(queue.map((standing) => standing.entry)).size).toBe(3);
     });
 
     it("shows nobody leading while the head has not claimed", async () => {

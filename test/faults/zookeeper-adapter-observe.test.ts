@@ -17,10 +17,11 @@ describe("observing an election on ZooKeeper", () => {
     const observer = await arena.open();
     const leader = await observer.leader("e", soon());
     expect(leader).toEqual({ id: "a", metadata: { zone: "of a" }, number: place.number, fence: place.fence, since: expect.any(Date) });
+    const [first, second, third] = await arena.entries(await arena.raw());
     expect(await observer.queue("e", soon())).toEqual([
-      { id: "a", metadata: { zone: "of a" }, leading: true },
-      { id: "b", metadata: { zone: "of b" }, leading: false },
-      { id: "c", metadata: { zone: "of c" }, leading: false },
+      { entry: first, id: "a", metadata: { zone: "of a" }, leading: true },
+      { entry: second, id: "b", metadata: { zone: "of b" }, leading: false },
+      { entry: third, id: "c", metadata: { zone: "of c" }, leading: false },
     ]);
   });
 
@@ -48,7 +49,7 @@ describe("observing an election on ZooKeeper", () => {
     await a.withdraw("free", soon());
     const observer = await arena.open();
     expect(await observer.leader("e", soon())).toBeNull();
-    expect(await observer.queue("e", soon())).toEqual([{ id: "b", metadata: { zone: "of b" }, leading: false }]);
+    expect(await observer.queue("e", soon())).toMatchObject([{ id: "b", metadata: { zone: "of b" }, leading: false }]);
   });
 
   it("shows somebody whose card is not readable by the name of the entry", async () => {
@@ -57,7 +58,7 @@ describe("observing an election on ZooKeeper", () => {
     const raw = await arena.raw();
     const [entry] = await arena.entries(raw);
     await raw.set(`${arena.candidates}/${entry}`, "scribble");
-    expect(await (await arena.open()).queue("e", soon())).toEqual([{ id: entry, metadata: {}, leading: true }]);
+    expect(await (await arena.open()).queue("e", soon())).toEqual([{ entry, id: entry, metadata: {}, leading: true }]);
   });
 
   it("tells each change: made, claimed, handed on, freed", async () => {
