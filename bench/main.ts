@@ -21,6 +21,7 @@ const PARTS = ["hand-over", "three", "late", "requests", "first", "many", "quest
 const USAGE = `npm run bench -- zookeeper [options]
   --only PART[,PART]      of ${PARTS.join(", ")}; default: all
   --hand-overs N          counted, for each system and number of candidates (300)
+  --rest MS               before each hand-over, once all stand again (15)
   --candidates N[,N]      2,10,200
   --systems NAME[,NAME]   those whose name contains one of these; default: all
   --elections N           handed over at once (5000); for memory twice as many
@@ -36,6 +37,7 @@ const { values, positionals } = parseArgs({
   options: {
     only: { type: "string" },
     "hand-overs": { type: "string", default: "300" },
+    rest: { type: "string", default: "15" },
     candidates: { type: "string", default: "2,10,200" },
     systems: { type: "string" },
     elections: { type: "string", default: "5000" },
@@ -52,6 +54,7 @@ if (positionals.join() !== "zookeeper" || unknown !== undefined) {
   process.exit(2);
 }
 const handOvers = Number(values["hand-overs"]);
+const rest = Number(values.rest);
 const elections = Number(values.elections);
 const inOneTurn = Number(values["in-one-turn"]);
 const candidates = values.candidates.split(",").map(Number);
@@ -87,19 +90,19 @@ async function on(part: (typeof PARTS)[number], measure: (server: ZooKeeperServe
 }
 
 await on("hand-over", async (server) => {
-  results.handOvers = await measureHandOvers(systems, { address: server.address, servers: "one", candidates, handOvers });
+  results.handOvers = await measureHandOvers(systems, { address: server.address, servers: "one", candidates, handOvers, rest });
 });
 if (only.includes("three")) {
   const { servers, follower } = await startThree();
   try {
     // Two candidates, as in the field notes; all at one follower.
-    results.three = await measureHandOvers(systems, { address: follower.address, servers: "three", candidates: [2], handOvers });
+    results.three = await measureHandOvers(systems, { address: follower.address, servers: "three", candidates: [2], handOvers, rest });
   } finally {
     await Promise.all(servers.map((server) => server.dispose()));
   }
 }
 await on("late", async (server) => {
-  results.late = await measureLate(systems, server.address, handOvers);
+  results.late = await measureLate(systems, server.address, handOvers, rest);
 });
 await on("requests", async (server) => {
   results.requests = await countRequests(systems, server, candidates, Math.min(handOvers, 40));

@@ -53,17 +53,21 @@ export function print(results: Results): string {
 const LATE =
   "Two candidates in each election, nothing happens for 13 s, then one hand-over: tenure's deadline is stale by then, so a proof goes out " +
   "with the look and is waited for. ";
+const AGAIN =
+  "At once: who leaves stands again by itself, and its requests compete with the next one's (resign(); close() and a new latch; autoRequeue(); " +
+  "acquire() in a loop). Later: when the next one leads (stop() and start(); a new latch; requeue(); acquire()). ";
 
-function handOvers(title: string, found?: readonly HandOvers[], what = ""): string {
+function handOvers(title: string, found?: readonly HandOvers[], what = AGAIN): string {
   if (!found) return "";
   const how =
     what +
-    "From the call of resign() / close() / release(), or just before the return of the leader's function, to the call of the next one's " +
-    "listener or function, by one process's monotonic clock. One process a system, a session for each candidate, all systems on the same " +
-    "server at the same time, taking turns. Cpu: of its process, standing again and rest included.";
+    "From the call of resign(), stop(), close() or release(), or just before the return of the leader's function, to the call of the next " +
+    "one's listener or function, by one process's monotonic clock. One process a system, a session for each candidate, all systems on the " +
+    "same server at the same time, taking turns. Cpu: of its process, standing again and rest included.";
   const rows = found.map((row) => [
     row.system,
     row.candidates,
+    row.again,
     row.n,
     ms(row.p50),
     ms(row.p99),
@@ -71,7 +75,7 @@ function handOvers(title: string, found?: readonly HandOvers[], what = ""): stri
     row.cpu?.toFixed(1),
     row.ratio === null ? "" : ms(row.ratio),
   ]);
-  return section(title, how, ["system", "candidates", "n", "p50", "p99", "max", "cpu each", "to LeaderLatch"], rows);
+  return section(title, how, ["system", "candidates", "again", "n", "p50", "p99", "max", "cpu each", "to LeaderLatch"], rows);
 }
 
 function requests(found?: readonly RequestCount[]): string {

@@ -9,14 +9,20 @@ export function verdicts(results: Results): string {
   const mine = <T extends { readonly system: string }>(list: readonly T[] | undefined, where: (row: T) => boolean = () => true) =>
     list?.find((row) => row.system === "tenure" && where(row));
 
-  for (const [candidates, limit] of [
-    [2, 1.1],
-    [200, 0.9],
-  ] as const) {
-    const ratio = mine(results.handOvers, (row) => row.candidates === candidates)?.ratio;
-    judge(`hand-over to LeaderLatch, ${candidates} candidates`, ratio ?? undefined, limit);
+  for (const again of ["at-once", "later"] as const) {
+    for (const [candidates, limit] of [
+      [2, 1.1],
+      [200, 0.9],
+    ] as const) {
+      const ratio = mine(results.handOvers, (row) => row.candidates === candidates && row.again === again)?.ratio;
+      judge(`hand-over to LeaderLatch, ${candidates} candidates, again ${again}`, ratio ?? undefined, limit);
+    }
+    judge(
+      `hand-over to LeaderLatch, three servers, again ${again}`,
+      mine(results.three, (row) => row.again === again)?.ratio ?? undefined,
+      0.8,
+    );
   }
-  judge("hand-over to LeaderLatch, three servers", mine(results.three)?.ratio ?? undefined, 0.8);
   for (const row of results.requests?.filter(({ system }) => system === "tenure") ?? []) {
     judge(`requests a hand-over, ${row.candidates} candidates`, row.perHandOver, 5);
   }

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import type { Peer } from "../peer.js";
 import { say } from "../run.js";
 import { type Spread, spread } from "../statistics.js";
 import { REFERENCE, type System, TTL } from "../systems.js";
@@ -37,35 +38,23 @@ const ROUNDS = 10;
 /** Clean hand-overs, interleaved: all systems live on the same server all the time, and take turns. */
 export async function measureHandOvers(systems: readonly System[], options: HandOverOptions): Promise<HandOvers[]> {
   const { address, servers, handOvers, rest } = options;
-  const peers = systems.map((system, index) => ({ system, peer: system.start(address, `/bench/s${index}`) }));
+  const peers = systems.map((system, index) => new Timed(system, address, `/bench/s${index}`));
   const results: HandOvers[] = [];
   try {
-    for (const candidates of options.candidates) {
-      say(`hand-over, ${candidates} candidates with a session each, ${servers === "one" ? "one server" : "three servers"}: standing`);
-      for (const { peer } of peers) await peer.ask("stand", candidates, candidates);
-      const share = Math.ceil(handOvers / ROUNDS);
-      // The first hand-overs of a process wait for its compiler.
-      const warm = results.length === 0 ? Math.max(handOvers, 20) : Math.ceil(handOvers / 4);
-      for (const { peer } of peers) await peer.numbers("hand", warm, 1);
-      const times = new Map<string, number[]>(systems.map(({ name }) => [name, []]));
-      const cpu = new Map<string, number>();
-      for (let round = 0; round < ROUNDS; round++) {
-        const order = peers.map((_, index) => peers[(index + round) % peers.length] as (typeof peers)[0]);
-        for (const { system, peer } of order) {
-          const before = processorTime(peer.pid);
-          times.get(system.name)?.push(...(await peer.numbers("hand", share, PAUSE)));
-          cpu.set(system.name, (cpu.get(system.name) ?? 0) + processorTime(peer.pid) - before);
+    for (const again of ["at-once", "later"] as const) {
+      for (const candidates of options.candidates) {
+        say(`hand-over, ${candidates} candidates, standing again ${again}, ${servers === "one" ? "one server" : "three servers"}`);
+        for (const { peer } of peers) await peer.ask("stand", candidates, candidates, again);
+        // The first hand-overs of a process wait for its compiler.
+        const warm = results.length === 0 ? Math.max(2 * handOvers, 20) : Math.ceil(handOvers / 4);
+        for (const { peer } of peers) await peer.numbers("hand", warm, 1);
+        for (let round = 0; round < ROUNDS; round++) {
+          const order = peers.map((_, index) => peers[(index + round) % peers.length] as Timed);
+          for (const timed of order) await timed.take("hand", Math.ceil(handOvers / ROUNDS), rest);
         }
+        results.push(...summary(peers, { servers, candidates, again }));
+        for (const { peer } of peers) await peer.ask("leave");
       }
-      const reference = times.get(REFERENCE);
-      for (const [system, samples] of times) {
-        const found = spread(samples);
-        const ratio = reference ? found.p50 / spread(reference).p50 : null;
-        const used = (cpu.get(system) ?? Number.NaN) / samples.length;
-        results.push({ system, servers, candidates, again, ...found, cpu: Number.isNaN(used) ? null : used, ratio });
-        say(`  ${system}: p50 ${found.p50.toFixed(2)} ms${ratio === null ? "" : `, ${ratio.toFixed(2)} of ${REFERENCE}`}`);
-      }
-      for (const { peer } of peers) await peer.ask("leave");
     }
     return results;
   } finally {
@@ -82,29 +71,59 @@ const LONG = TTL - 2000;
  * Hand-overs to a candidate that has waited for long, two in each election: tenure's must then prove its session before it leads. (With
  * many candidates that is always so.) Taking turns, fifty at a time.
  */
-export async function measureLate(systems: readonly System[], options: Omit<HandOverOptions, "servers" | "candidates">): Promise<HandOvers[]> {
+export async function measureLate(systems: readonly System[], address: string, handOvers: number, rest: number): Promise<HandOvers[]> {
   const some = systems.filter(({ name }) => LATE.systems.some((word) => name.startsWith(word)));
-  const peers = some.map((system, index) => ({ system, peer: system.start(address, `/bench/l${index}`), times: [] as number[] }));
+  const peers = some.map((system, index) => new Timed(system, address, `/bench/l${index}`));
   try {
     for (const { peer } of peers) {
-      await peer.ask("stand", 2, 2, "later");
-      await peer.numbers("hand", Math.max(handOvers, 20), 1);
+      await peer.ask("stand", 2, 2, "at-once");
+      await peer.numbers("hand", Math.max(2 * handOvers, 20), 1);
       await peer.ask("leave");
     }
     const elections = Math.min(LATE.elections, handOvers);
     for (let done = 0; done < handOvers; done += elections) {
-      for (const { peer, times } of peers) times.push(...(await peer.numbers("late", elections, LONG, PAUSE)));
+      for (const timed of peers) await timed.take("late", elections, LONG, rest);
     }
-    const reference = peers.find(({ system }) => system.name === REFERENCE);
-    return peers.map(({ system, times }) => {
-      const found = spread(times);
-      const ratio = reference ? found.p50 / spread(reference.times).p50 : null;
-      say(`  ${system.name}, after a long wait: p50 ${found.p50.toFixed(2)} ms`);
-      return { system: system.name, servers: "one", candidates: 2, again: "later", ...found, cpu: null, ratio };
-    });
+    return summary(peers, { servers: "one", candidates: 2, again: "at-once" });
   } finally {
     await Promise.all(peers.map(({ peer }) => peer.quit()));
   }
+}
+
+/** A system's process, and what it has measured since the last summary. */
+class Timed {
+  readonly name: string;
+  readonly peer: Peer;
+  times: number[] = [];
+  cpu = 0;
+
+  constructor(system: System, address: string, root: string) {
+    this.name = system.name;
+    this.peer = system.start(address, root);
+  }
+
+  async take(command: string, ...words: number[]): Promise<void> {
+    const before = processorTime(this.peer.pid);
+    this.times.push(...(await this.peer.numbers(command, ...words)));
+    this.cpu += processorTime(this.peer.pid) - before;
+  }
+}
+
+function summary(peers: readonly Timed[], setting: Pick<HandOvers, "servers" | "candidates" | "again">): HandOvers[] {
+  const reference = peers.find(({ name }) => name === REFERENCE);
+  const base = reference ? spread(reference.times).p50 : null;
+  const found = peers.map(({ name, times, cpu }): HandOvers => {
+    const all = spread(times);
+    const used = Number.isNaN(cpu) ? null : cpu / times.length;
+    const ratio = base === null ? null : all.p50 / base;
+    say(`  ${name}: p50 ${all.p50.toFixed(2)} ms${ratio === null ? "" : `, ${ratio.toFixed(2)} of ${REFERENCE}`}`);
+    return { system: name, ...setting, ...all, cpu: used, ratio };
+  });
+  for (const timed of peers) {
+    timed.times = [];
+    timed.cpu = 0;
+  }
+  return found;
 }
 
 /** User and system time of a process so far, ms; NaN where there is no /proc. */

@@ -66,7 +66,7 @@ async function countOne(
   let done = 0;
   // Whoever leaves does not stand again, so that nothing of that is counted; a queue that is used up is filled anew.
   while (done < wanted) {
-    await peer.ask("stand", candidates, candidates);
+    await peer.ask("stand", candidates, candidates, "later");
     await sleep(500);
     const count = Math.min(candidates - 1, wanted - done);
     tap.take();
@@ -79,7 +79,7 @@ async function countOne(
     await peer.ask("leave");
   }
   const upkeep = listed.filter(isUpkeep);
-  await peer.ask("stand", candidates, candidates);
+  await peer.ask("stand", candidates, candidates, "at-once");
   await sleep(500);
   tap.take();
   await peer.ask("hand", wanted, PAUSE);

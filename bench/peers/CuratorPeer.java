@@ -92,7 +92,7 @@ public final class CuratorPeer {
         for (int i = 0; i < elections; i++) {
             for (String id : new String[] {"first", "second"}) {
                 clients.add(connect(address));
-                Candidate candidate = candidate(clients.get(clients.size() - 1), root + "/late-" + i, id, false);
+                Candidate candidate = candidate(clients.get(clients.size() - 1), root + "/late-" + i, id, true);
                 candidates.add(candidate);
                 candidate.stand();
                 if (id.equals("first")) leaders.add(won.take().candidate);

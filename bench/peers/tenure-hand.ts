@@ -63,11 +63,16 @@ await serve({
     await standby(electors.length - 1);
     // Whoever leaves keeps its session, as the candidates of the other systems do: it also waits in an election of no interest.
     keepers = stores.map((store, i) => new ElectorClass({ store, election: "keeper", id: `k${i}` }));
-    await Promise.all(keepers.map((keeper) => new Promise<unknown>((resolve) => {
-      keeper.once("standby", () => resolve(null));
-      keeper.once("elected", resolve);
-      keeper.start();
-    })));
+    await Promise.all(
+      keepers.map(
+        (keeper) =>
+          new Promise<unknown>((resolve) => {
+            keeper.once("standby", () => resolve(null));
+            keeper.once("elected", resolve);
+            keeper.start();
+          }),
+      ),
+    );
     return [];
   },
   /** `count` hand-overs; `pause` ms of rest once all stand again. */
