@@ -77,7 +77,7 @@ describe.concurrent("work that outlives", { timeout: 60_000 }, () => {
     await using proxy = await startProxy(Number(server.split(":")[1]));
     await using line = await lineUp(server, [], { sessionTimeout: TIMEOUT });
     await using own = new Belongings();
-    const { work, end } = stubborn(line);
+    const { work, end } = stubborn(own);
     const store = zookeeper({ ...line.store, servers: proxy.address });
     const busy = own.use(new Candidate({ store, election: "busy", id: "a", work })).start();
     const idle = own.use(new Candidate({ store, election: "idle", id: "a" })).start();
@@ -97,7 +97,7 @@ describe.concurrent("work that outlives", { timeout: 60_000 }, () => {
   it("its drain ends one term of a hundred on the session, and no other", async () => {
     await using line = await lineUp(server, [], { sessionTimeout: 10_000 });
     await using own = new Belongings();
-    const { work, end } = stubborn(line);
+    const { work, end } = stubborn(own);
     const store = zookeeper(line.store);
     const all = Array.from({ length: 100 }, (_, index) => {
       return own.use(new Candidate({ store, election: `seat-${index}`, id: "a", drain: 300, work: index === 50 ? work : "none" }));

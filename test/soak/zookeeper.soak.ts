@@ -1,7 +1,7 @@
 import { inject } from "vitest";
 import { cycles } from "../cli/chaos.js";
 import { blackholedLeader } from "../faults/support/scenarios/blackholed-leader.js";
-import { cutFollower, DECEIVED, GROUPS, PHASES } from "../faults/support/scenarios/cut-follower.js";
+import { cutFollower, DECEIVED, GROUPS, PHASES, SHORTEST } from "../faults/support/scenarios/cut-follower.js";
 import { tenHandOvers } from "../faults/support/scenarios/hand-over.js";
 import { restartedInTime, restartedTooLate, restartedWhileDraining, wiped } from "../faults/support/scenarios/restarts.js";
 import { allSteps, type Step, stopAt } from "../faults/support/scenarios/stop-anywhere.js";
@@ -34,7 +34,7 @@ const nextStep = async () => {
   return stopAt(server, steps.shift() as Step);
 };
 counted("stop() at every step, with every fault", 120, nextStep, { abreast: 4 });
-for (const group of [...GROUPS, DECEIVED]) {
+for (const group of [SHORTEST, ...GROUPS, DECEIVED]) {
   let cuts = 0;
   const scenario = async () => (await cutFollower(10, [group], PHASES[cuts++ % PHASES.length])).get(group) ?? [];
   counted(
