@@ -33,6 +33,7 @@ export class Peer {
     this.#process = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"] });
     alive.add(this.#process);
     this.#process.stderr?.on("data", (chunk) => {
+      process.stderr.write(chunk);
       this.#errors = (this.#errors + chunk).slice(-4000);
     });
     createInterface({ input: this.#process.stdout as NodeJS.ReadableStream }).on("line", (line) => {

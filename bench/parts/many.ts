@@ -144,9 +144,11 @@ class Pair {
     const [after = 0] = await to.numbers("cpu");
     const file = (side: string) => `${profiles}/many-${side}-${this.#name.replace("/", "-")}.cpuprofile`;
     if (profiled) for (const [side, peer] of Object.entries({ from, to })) await peer.ask("profile", file(side));
-    const [last = 0, count = 0] = led;
+    const [last = 0] = led;
+    const [leaders = 0, told = 0] = await to.numbers("leaders");
     const [began = 0, ended = 0, used = 0] = stopped;
-    if (count !== elections) throw new Error(`${this.#name}: ${count} of ${elections} elections are led`);
+    if (leaders !== elections) throw new Error(`${this.#name}: ${leaders} of ${elections} elections are led`);
+    if (told !== elections) say(`many: ${this.#name}: ${told} terms of ${elections} elections: some were lost meanwhile`);
     say(`many: ${this.#name}, ${elections} elections: ${Math.round(last - began)} ms (${received} packets)`);
     if (round === 0) return;
     this.#times.taken.push(last - began);

@@ -17,18 +17,23 @@ let standing = 0;
 let lastElected = 0;
 let changed: () => void = () => {};
 
+// Shared by all candidates, so that little of what is measured is ours.
+const onElected = () => {
+  leading++;
+  lastElected = now();
+  changed();
+};
+const onStandby = () => {
+  standing++;
+  changed();
+};
+const onWarning = (error: Error) => void process.stderr.write(`${error.message}\n`);
+
 function candidate(election: string): Elector {
   const elector = new ElectorClass({ store, election, id: `p${process.pid}` });
-  elector.on("elected", () => {
-    leading++;
-    lastElected = now();
-    changed();
-  });
-  elector.on("standby", () => {
-    standing++;
-    changed();
-  });
-  elector.on("warning", (error) => process.stderr.write(`${error.message}\n`));
+  elector.on("elected", onElected);
+  elector.on("standby", onStandby);
+  elector.on("warning", onWarning);
   elector.start();
   return elector;
 }
@@ -62,13 +67,18 @@ async function memory(): Promise<number[]> {
 }
 
 const profiler = new Session();
-let keeper: Elector | null = null;
 
 await serve({
   /** Opens the session and keeps it open, by one more election: the process that opens first leads it. */
   async open() {
-    keeper = candidate("keeper");
-    await until(() => leading + standing === 1);
+    const kept = new ElectorClass({ store, election: "keeper", id: `p${process.pid}` });
+    kept.on("lost", ({ reason }) => void process.stderr.write(`the keeper's term was lost: ${reason}\n`));
+    const settled = new Promise<unknown>((resolve) => {
+      kept.once("elected", resolve);
+      kept.once("standby", () => resolve(null));
+    });
+    kept.start();
+    await settled;
     return [];
   },
   /** How long it took, ms, and how many lead. */
@@ -77,10 +87,14 @@ await serve({
     await standInAll(Number(count), Number(inOneTurn));
     return [now() - from, leading];
   },
-  /** Waits until `count` lead; when the last of them was told, and how many have been. */
+  /** Waits until `count` lead; when the last of them was told, and how many have been told. */
   async lead(count = "") {
     await until(() => leading >= Number(count));
     return [lastElected, leading];
+  },
+  /** How many lead now, and how many have been told so since they began to stand. */
+  async leaders() {
+    return [electors.filter((elector) => elector.isLeader).length, leading];
   },
   /** Stops all in one turn: when it began, when nothing was left at the store, and the ms of processor time since. */
   async stop() {
@@ -90,10 +104,6 @@ await serve({
     const used = process.cpuUsage(cpu);
     electors = [];
     return [from, now(), (used.user + used.system) / 1000];
-  },
-  async forget() {
-    await keeper?.stop();
-    return [];
   },
   cpu: async () => {
     const { user, system } = process.cpuUsage();
