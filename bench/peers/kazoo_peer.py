@@ -11,6 +11,7 @@ import threading
 import time
 
 from kazoo.client import KazooClient
+from kazoo.exceptions import ConnectionClosedError
 from kazoo.recipe.election import Election
 from kazoo.recipe.lock import Lock
 
@@ -43,6 +44,14 @@ class Candidate(threading.Thread):
         self.recipe = make(client, path, name)
 
     def run(self):
+        try:
+            self.stand()
+        except ConnectionClosedError:
+            # Everybody leaves, and the sessions are closed under those who still wait.
+            if self.again:
+                raise
+
+    def stand(self):
         while self.again:
             if kind == "lock":
                 self.recipe.acquire()
