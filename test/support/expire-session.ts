@@ -5,27 +5,32 @@ type Credentials = { readonly id: bigint; readonly password: Buffer };
 
 /**
  * Ends a session of somebody else at the server, as its expiry would: takes it over by a second connection and closes it.
- * Repeats that when the owner has taken the session back in between. Resolves when the session and its ephemeral nodes have gone.
+ * Repeats that when the connection ends before the answer: the owner has taken the session back, or the server has refused
+ * one connection too many. Resolves when the session and its ephemeral nodes have gone.
  * @throws Error when the session has gone before, or the server does not answer within 10 s.
  */
 export async function expire(address: string, session: Credentials): Promise<void> {
+  let asked = false;
   for (let tries = 1; tries <= 20; tries++) {
     const outcome = await attempt(address, session);
-    if (outcome === "closed" || (outcome === "gone" && tries > 1)) return;
+    // Only who once asked for the end may take the session's absence for its own doing.
+    if (outcome === "closed" || (outcome === "gone" && asked)) return;
+    asked ||= outcome === "asked";
     if (outcome === "gone") throw new Error(`session ${session.id.toString(16)} at ${address} has expired already`);
   }
-  throw new Error(`session ${session.id.toString(16)} at ${address}: its owner took it back 20 times`);
+  throw new Error(`session ${session.id.toString(16)} at ${address}: 20 connections ended before the answer`);
 }
 
-function attempt(address: string, session: Credentials): Promise<"closed" | "gone" | "interrupted"> {
+function attempt(address: string, session: Credentials): Promise<"closed" | "gone" | "asked" | "refused"> {
   const [host, port] = address.split(":") as [string, string];
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port: Number(port), timeout: 10_000 });
     const splitter = new FrameSplitter(true);
     let attached = false;
+    const interrupted = () => resolve(attached ? "asked" : "refused");
     socket.on("timeout", () => socket.destroy(new Error(`no answer from ${address} within 10 s`)));
-    socket.on("error", (error: NodeJS.ErrnoException) => (error.code === "ECONNRESET" ? resolve("interrupted") : reject(error)));
-    socket.on("close", () => resolve("interrupted"));
+    socket.on("error", (error: NodeJS.ErrnoException) => (error.code === "ECONNRESET" ? interrupted() : reject(error)));
+    socket.on("close", interrupted);
     socket.on("data", (chunk) => {
       for (const frame of splitter.push(chunk)) {
         if (!attached && parseConnectResponse(frame)) {
@@ -33,7 +38,7 @@ function attempt(address: string, session: Credentials): Promise<"closed" | "gon
           socket.write(closeRequest());
         } else {
           const done = attached && frame.readInt32BE(16) === 0;
-          resolve(done ? "closed" : attached ? "interrupted" : "gone");
+          resolve(done ? "closed" : attached ? "asked" : "gone");
           socket.destroy();
           return;
         }

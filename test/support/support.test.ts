@@ -157,6 +157,13 @@ describe("a raw session", () => {
     await expect(expire(shared, victim)).rejects.toThrow("expired already");
     await victim.close();
   });
+
+  it("is not said to have been ended when a connection was cut first and the session had gone before", async () => {
+    await using proxy = await startProxy(sharedPort);
+    const cut = proxy.cutInsideNextReply(2);
+    await expect(expire(proxy.address, { id: 1n, password: Buffer.alloc(16) })).rejects.toThrow("expired already");
+    await cut;
+  });
 });
 
 function alive(pid: number): boolean {
