@@ -4,10 +4,10 @@ import { readOptions, type ZooKeeperOptions } from "./zookeeper-options.js";
 import { ZooKeeperStore } from "./zookeeper-store.js";
 
 export type { Duration } from "../../src/duration.js";
-export { ZooKeeperError } from "./zookeeper-error.js";
+export { ZooKeeperError } from "./client/zookeeper-error.js";
+export type { ZooKeeperAcl } from "./client/zookeeper-wire.js";
 export type { ZooKeeperAuth, ZooKeeperOptions } from "./zookeeper-options.js";
 export { type CheckingTransaction, fence, isHandle, type ZooKeeperHandle } from "./zookeeper-places.js";
-export type { ZooKeeperAcl } from "./zookeeper-wire.js";
 
 /**
  * A store on a ZooKeeper ensemble. Takes a store URL
@@ -17,7 +17,7 @@ export type { ZooKeeperAcl } from "./zookeeper-wire.js";
  */
 export function zookeeper(options: string | ZooKeeperOptions): Store {
   return new ZooKeeperStore(readOptions(options), async (client, clock, signal) => {
-    const { connectZooKeeper } = await import("./zookeeper-client.js");
+    const { connectZooKeeper } = await import("./client/zookeeper-client.js");
     return connectZooKeeper(client, clock, signal);
   });
 }

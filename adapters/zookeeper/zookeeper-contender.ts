@@ -1,6 +1,7 @@
 import type { Card, Contender, HeadPlace, HeldPlace, Place, Refused } from "../../src/store.js";
+import { isZooKeeperError } from "./client/zookeeper-error.js";
+import type { Operation, Watched, ZooKeeperStat } from "./client/zookeeper-wire.js";
 import { OwnEntry } from "./zookeeper-entry.js";
-import { isZooKeeperError } from "./zookeeper-error.js";
 import { Leaving } from "./zookeeper-leaving.js";
 import { Looking } from "./zookeeper-looking.js";
 import type { ZooKeeperBehind, ZooKeeperHead, ZooKeeperHeld } from "./zookeeper-places.js";
@@ -9,7 +10,6 @@ import { tolerate } from "./zookeeper-requests.js";
 import type { Surroundings } from "./zookeeper-surroundings.js";
 import { termOf } from "./zookeeper-term.js";
 import { LastingWatch, watched } from "./zookeeper-watch.js";
-import type { Operation, Watched, ZooKeeperStat } from "./zookeeper-wire.js";
 
 /** One candidacy. It holds what it knows of its own entry and seat; the protocol is in the files for looking and leaving. */
 export class ZooKeeperContender implements Contender {

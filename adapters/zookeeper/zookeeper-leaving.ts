@@ -1,12 +1,12 @@
+import { isZooKeeperError } from "./client/zookeeper-error.js";
+import type { Operation } from "./client/zookeeper-wire.js";
 import type { OwnEntry } from "./zookeeper-entry.js";
-import { isZooKeeperError } from "./zookeeper-error.js";
 import { readQueue } from "./zookeeper-list.js";
 import type { ZooKeeperHeld } from "./zookeeper-places.js";
 import { writeTerm } from "./zookeeper-record.js";
 import { isRefusal } from "./zookeeper-refusals.js";
 import { tolerate } from "./zookeeper-requests.js";
 import type { Surroundings } from "./zookeeper-surroundings.js";
-import type { Operation } from "./zookeeper-wire.js";
 
 /** Giving up seat and place. Each step can be repeated after a failure at any point. */
 export class Leaving {

@@ -1,4 +1,4 @@
-import { isZooKeeperError } from "./zookeeper-error.js";
+import { isZooKeeperError } from "./client/zookeeper-error.js";
 import type { ElectionPaths } from "./zookeeper-paths.js";
 import { byCreation, bySequence, type Entry, needsCreationOrder, readListing } from "./zookeeper-queue.js";
 import type { Requests } from "./zookeeper-requests.js";

@@ -1,13 +1,13 @@
 import type { GonePlace } from "../../src/store.js";
+import { isZooKeeperError } from "./client/zookeeper-error.js";
+import type { ZooKeeperStat } from "./client/zookeeper-wire.js";
 import type { OwnEntry } from "./zookeeper-entry.js";
-import { isZooKeeperError } from "./zookeeper-error.js";
 import { orMissing, readQueue } from "./zookeeper-list.js";
 import { ignoredSentences, unsteady, type ZooKeeperBehind, type ZooKeeperHead, type ZooKeeperHeld } from "./zookeeper-places.js";
 import { type Entry, stand } from "./zookeeper-queue.js";
 import { tolerate } from "./zookeeper-requests.js";
 import type { Surroundings } from "./zookeeper-surroundings.js";
 import { leaveVersionZero, makeElection, makeTerm, type Term, termOf } from "./zookeeper-term.js";
-import type { ZooKeeperStat } from "./zookeeper-wire.js";
 
 type Looked = ZooKeeperHeld | ZooKeeperHead | ZooKeeperBehind | GonePlace;
 

@@ -1,8 +1,8 @@
 import { type Duration, parseDuration } from "../../src/duration.js";
 import { ConfigError } from "../../src/errors.js";
+import type { ClientOptions, ZooKeeperAcl } from "./client/zookeeper-wire.js";
 import { pathFault } from "./zookeeper-paths.js";
 import { readUrl } from "./zookeeper-url.js";
-import type { ClientOptions, ZooKeeperAcl } from "./zookeeper-wire.js";
 
 /** How to reach a ZooKeeper ensemble, and where in it the elections lie. */
 export interface ZooKeeperOptions {

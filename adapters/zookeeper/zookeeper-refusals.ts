@@ -1,4 +1,4 @@
-import { type ZooKeeperCode, ZooKeeperError } from "./zookeeper-error.js";
+import { type ZooKeeperCode, ZooKeeperError } from "./client/zookeeper-error.js";
 
 /** Answers that say for sure that nothing was done. Every other failure is doubtful, which costs a look and never an entry. */
 const REFUSALS: ReadonlySet<ZooKeeperCode> = new Set<ZooKeeperCode>([

@@ -1,7 +1,7 @@
-import { isZooKeeperError, type ZooKeeperCode, ZooKeeperError } from "./zookeeper-error.js";
+import { isZooKeeperError, type ZooKeeperCode, ZooKeeperError } from "./client/zookeeper-error.js";
+import type { Operation, Watch, Watched, ZooKeeperClient, ZooKeeperStat } from "./client/zookeeper-wire.js";
 import { parentOf } from "./zookeeper-paths.js";
 import { Turn, type WriteResult } from "./zookeeper-turn.js";
-import type { Operation, Watch, Watched, ZooKeeperClient, ZooKeeperStat } from "./zookeeper-wire.js";
 
 /**
  * The requests of one session. Reads are sent within the call, writes at the end of the turn. A refusal for lack of

@@ -1,11 +1,11 @@
 import type { Clock } from "../../src/clock.js";
 import type { Card, Contender, Leader, Proof, Session, Standing } from "../../src/store.js";
+import type { ZooKeeperClient } from "./client/zookeeper-wire.js";
 import { ZooKeeperContender } from "./zookeeper-contender.js";
 import { leaderChanged, readLeader, readStandings } from "./zookeeper-observe.js";
 import type { Settings } from "./zookeeper-options.js";
 import { electionPaths } from "./zookeeper-paths.js";
 import { Requests, tolerate } from "./zookeeper-requests.js";
-import type { ZooKeeperClient } from "./zookeeper-wire.js";
 
 /** One session: one client object, for life. */
 export class ZooKeeperSession implements Session {

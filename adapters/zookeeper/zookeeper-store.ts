@@ -1,7 +1,7 @@
 import type { OpenRequest, Session, Store } from "../../src/store.js";
+import type { ConnectZooKeeper } from "./client/zookeeper-wire.js";
 import type { Settings } from "./zookeeper-options.js";
 import { ZooKeeperSession } from "./zookeeper-session.js";
-import type { ConnectZooKeeper } from "./zookeeper-wire.js";
 
 /** An ensemble on which elections are held. Nothing is connected before the first `open`. */
 export class ZooKeeperStore implements Store {

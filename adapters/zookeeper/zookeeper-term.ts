@@ -1,8 +1,8 @@
-import { isZooKeeperError } from "./zookeeper-error.js";
+import { isZooKeeperError } from "./client/zookeeper-error.js";
+import type { ZooKeeperStat } from "./client/zookeeper-wire.js";
 import { type ElectionPaths, parentOf } from "./zookeeper-paths.js";
 import { readTerm, type TermData, writeVacant } from "./zookeeper-record.js";
 import { type Requests, tolerate } from "./zookeeper-requests.js";
-import type { ZooKeeperStat } from "./zookeeper-wire.js";
 
 /** The `term` znode as it was read. */
 export interface Term extends TermData {

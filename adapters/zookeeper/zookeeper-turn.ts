@@ -1,7 +1,7 @@
 import { isTimeout } from "../../src/errors.js";
-import { onAbort } from "./zookeeper-client-abort.js";
+import { onAbort } from "./client/zookeeper-client-abort.js";
+import type { Operation, ZooKeeperClient, ZooKeeperStat } from "./client/zookeeper-wire.js";
 import { isRefusal } from "./zookeeper-refusals.js";
-import type { Operation, ZooKeeperClient, ZooKeeperStat } from "./zookeeper-wire.js";
 
 /** What an operation answers: the path for create, the stat for setData, null for the others. */
 export type WriteResult = string | ZooKeeperStat | null;

@@ -1,6 +1,6 @@
-import { onAbort } from "./zookeeper-client-abort.js";
-import { isZooKeeperError } from "./zookeeper-error.js";
-import type { Watch } from "./zookeeper-wire.js";
+import { onAbort } from "./client/zookeeper-client-abort.js";
+import { isZooKeeperError } from "./client/zookeeper-error.js";
+import type { Watch } from "./client/zookeeper-wire.js";
 
 /** What `watched` answers when nothing was missing: a watch fired. */
 export const FIRED = -1;

@@ -1,5 +1,5 @@
 import { inject, onTestFinished } from "vitest";
-import { connectZooKeeper } from "../../adapters/zookeeper/zookeeper-client.js";
+import { connectZooKeeper } from "../../adapters/zookeeper/client/zookeeper-client.js";
 import { readOptions, type ZooKeeperOptions } from "../../adapters/zookeeper/zookeeper-options.js";
 import type { ZooKeeperHandle } from "../../adapters/zookeeper/zookeeper-places.js";
 import { ZooKeeperStore } from "../../adapters/zookeeper/zookeeper-store.js";

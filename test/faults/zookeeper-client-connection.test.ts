@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { describe, expect, inject, it, onTestFinished } from "vitest";
-import type { ClientOptions, ZooKeeperClient } from "../../adapters/zookeeper/zookeeper-wire.js";
+import type { ClientOptions, ZooKeeperClient } from "../../adapters/zookeeper/client/zookeeper-wire.js";
 import { systemClock } from "../../src/clock.js";
 import { timedOut } from "../../src/errors.js";
 import { connectRequest } from "../support/expire-session.js";

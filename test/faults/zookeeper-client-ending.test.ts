@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, inject, it, onTestFinished } from "vitest";
-import type { ClientOptions, ZooKeeperClient } from "../../adapters/zookeeper/zookeeper-wire.js";
+import type { ClientOptions, ZooKeeperClient } from "../../adapters/zookeeper/client/zookeeper-wire.js";
 import { timedOut } from "../../src/errors.js";
 import { expire } from "../support/expire-session.js";
 import { fourLetter } from "../support/four-letter.js";

@@ -2,7 +2,7 @@ import { setMaxListeners } from "node:events";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { ZooKeeperClient } from "../../adapters/zookeeper/zookeeper-wire.js";
+import type { ZooKeeperClient } from "../../adapters/zookeeper/client/zookeeper-wire.js";
 import { systemClock } from "../../src/clock.js";
 import { connectRequest } from "../support/expire-session.js";
 import { startProxy } from "../support/proxy.js";

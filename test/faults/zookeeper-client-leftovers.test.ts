@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, inject, it, onTestFinished } from "vitest";
-import { connectZooKeeper } from "../../adapters/zookeeper/zookeeper-client.js";
+import { connectZooKeeper } from "../../adapters/zookeeper/client/zookeeper-client.js";
 import { startProxy } from "../support/proxy.js";
 import { until, within } from "../support/wait-for.js";
 import { startZooKeeper } from "../support/zookeeper-server.js";

@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { connectZooKeeper } from "../../adapters/zookeeper/zookeeper-client.js";
+import { connectZooKeeper } from "../../adapters/zookeeper/client/zookeeper-client.js";
 import { systemClock } from "../../src/clock.js";
 import { freePort } from "../support/free-port.js";
 import type { Request } from "../support/proxy-frames.js";

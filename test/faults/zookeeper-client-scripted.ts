@@ -1,6 +1,6 @@
 import { createServer, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
-import type { ZooKeeperClient } from "../../adapters/zookeeper/zookeeper-wire.js";
+import type { ZooKeeperClient } from "../../adapters/zookeeper/client/zookeeper-wire.js";
 import { FrameSplitter, parseRequest, type Request } from "../support/proxy-frames.js";
 
 export interface Script {

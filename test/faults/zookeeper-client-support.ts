@@ -1,6 +1,6 @@
 import { afterEach, onTestFinished } from "vitest";
-import { connectZooKeeper } from "../../adapters/zookeeper/zookeeper-client.js";
-import type { ClientOptions, ZooKeeperClient } from "../../adapters/zookeeper/zookeeper-wire.js";
+import { connectZooKeeper } from "../../adapters/zookeeper/client/zookeeper-client.js";
+import type { ClientOptions, ZooKeeperClient } from "../../adapters/zookeeper/client/zookeeper-wire.js";
 import { type Clock, systemClock, type Timer } from "../../src/clock.js";
 
 export const OPEN_TO_ALL = [{ permissions: "cdrwa", scheme: "world", id: "anyone" }];

@@ -1,5 +1,5 @@
 import { describe, expect, inject, it } from "vitest";
-import type { ZooKeeperClient } from "../../adapters/zookeeper/zookeeper-wire.js";
+import type { ZooKeeperClient } from "../../adapters/zookeeper/client/zookeeper-wire.js";
 import { fresh } from "../support/names.js";
 import { open, rejection, settled, soon, watchForStrayErrors } from "./zookeeper-client-support.js";
 

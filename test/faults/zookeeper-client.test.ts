@@ -1,9 +1,9 @@
 import { describe, expect, inject, it, onTestFinished } from "vitest";
-import { Call } from "../../adapters/zookeeper/zookeeper-client-call.js";
-import { Codec } from "../../adapters/zookeeper/zookeeper-client-codec.js";
-import { Dialer } from "../../adapters/zookeeper/zookeeper-client-dialer.js";
-import { loadNodeZooKeeperClient } from "../../adapters/zookeeper/zookeeper-client-package.js";
-import type { ZooKeeperClient } from "../../adapters/zookeeper/zookeeper-wire.js";
+import { Call } from "../../adapters/zookeeper/client/zookeeper-client-call.js";
+import { Codec } from "../../adapters/zookeeper/client/zookeeper-client-codec.js";
+import { Dialer } from "../../adapters/zookeeper/client/zookeeper-client-dialer.js";
+import { loadNodeZooKeeperClient } from "../../adapters/zookeeper/client/zookeeper-client-package.js";
+import type { ZooKeeperClient } from "../../adapters/zookeeper/client/zookeeper-wire.js";
 import { systemClock } from "../../src/clock.js";
 import { StoreError } from "../../src/errors.js";
 import { fresh } from "../support/names.js";

@@ -1,5 +1,5 @@
-import { ZooKeeperError } from "../../adapters/zookeeper/zookeeper-error.js";
-import type { Operation, Watch, Watched, ZooKeeperClient, ZooKeeperStat } from "../../adapters/zookeeper/zookeeper-wire.js";
+import { ZooKeeperError } from "../../adapters/zookeeper/client/zookeeper-error.js";
+import type { Operation, Watch, Watched, ZooKeeperClient, ZooKeeperStat } from "../../adapters/zookeeper/client/zookeeper-wire.js";
 import { StoreError } from "../../src/errors.js";
 
 interface Node {

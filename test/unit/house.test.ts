@@ -37,7 +37,7 @@ const importDirection: Rule = (file, text) =>
   });
 
 const oneFilePerClient: Rule = (file, text) =>
-  file.startsWith("adapters/zookeeper/zookeeper-client") ? [] : imports(file, text).filter((target) => CLIENTS.test(target));
+  file.startsWith("adapters/zookeeper/client/") ? [] : imports(file, text).filter((target) => CLIENTS.test(target));
 
 const shortFiles: Rule = (_, text) => {
   const lines = text.trimEnd().split("\n").length;

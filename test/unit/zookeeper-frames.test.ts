@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { FrameSplitter } from "../../adapters/zookeeper/zookeeper-client-frames.js";
+import { FrameSplitter } from "../../adapters/zookeeper/client/zookeeper-client-frames.js";
 
 function frame(text: string): Buffer {
   const bytes = Buffer.alloc(4 + text.length);

@@ -10,14 +10,14 @@ describe("node-zookeeper-client", () => {
     vi.doMock("node-zookeeper-client/lib/jute/index.js", () => {
       throw new Error("Cannot find package");
     });
-    const { loadNodeZooKeeperClient } = await import("../../adapters/zookeeper/zookeeper-client-package.js");
+    const { loadNodeZooKeeperClient } = await import("../../adapters/zookeeper/client/zookeeper-client-package.js");
     const error = await loadNodeZooKeeperClient().catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: "unsupported", transient: false });
     expect(String(error)).toContain("install version 1.1.3");
   });
 
   it("has what we use of it", async () => {
-    const { loadNodeZooKeeperClient } = await import("../../adapters/zookeeper/zookeeper-client-package.js");
+    const { loadNodeZooKeeperClient } = await import("../../adapters/zookeeper/client/zookeeper-client-package.js");
     const { ConnectionManager, jute } = await loadNodeZooKeeperClient();
     for (const method of ["addAuthInfo", "queue", "onSocketConnected", "onSocketData", "onSocketDrain"]) {
       expect(ConnectionManager.prototype).toHaveProperty(method);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ProofRecord } from "../../adapters/zookeeper/zookeeper-proofs.js";
+import { ProofRecord } from "../../adapters/zookeeper/client/zookeeper-proofs.js";
 
 const TTL = 4000;
 const GAP = 1100;

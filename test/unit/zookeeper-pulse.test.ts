@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Pulse } from "../../adapters/zookeeper/zookeeper-client-pulse.js";
+import { Pulse } from "../../adapters/zookeeper/client/zookeeper-client-pulse.js";
 import { ManualClock } from "../../src/manual-clock.js";
 
 const PING = 1000;

@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
-import type { Clock, Instant } from "../../src/clock.js";
-import { isTimeout, StoreError } from "../../src/errors.js";
+import type { Clock, Instant } from "../../../src/clock.js";
+import { isTimeout, StoreError } from "../../../src/errors.js";
 import { Call, type Exchange, endsSession } from "./zookeeper-client-call.js";
 import { Codec } from "./zookeeper-client-codec.js";
 import { Dialer } from "./zookeeper-client-dialer.js";

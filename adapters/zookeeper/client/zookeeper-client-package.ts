@@ -1,4 +1,4 @@
-import { StoreError } from "../../src/errors.js";
+import { StoreError } from "../../../src/errors.js";
 
 /*
  * What we use of node-zookeeper-client 1.1.3: its ConnectionManager (handshake, transaction ids, matching of replies to

@@ -1,5 +1,5 @@
 import { connect, type Socket } from "node:net";
-import type { Clock } from "../../src/clock.js";
+import type { Clock } from "../../../src/clock.js";
 import { FrameSplitter } from "./zookeeper-client-frames.js";
 
 export interface SocketHost {

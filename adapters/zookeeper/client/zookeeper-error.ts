@@ -1,4 +1,4 @@
-import { StoreError, type StoreErrorCode } from "../../src/errors.js";
+import { StoreError, type StoreErrorCode } from "../../../src/errors.js";
 
 /** What a server can answer, by the names of KeeperException.Code. Source: ZooKeeper 3.9.5. */
 const NUMBERS = {

@@ -1,5 +1,5 @@
-import { type Clock, sleep } from "../../src/clock.js";
-import { StoreError } from "../../src/errors.js";
+import { type Clock, sleep } from "../../../src/clock.js";
+import { StoreError } from "../../../src/errors.js";
 import { endsSession } from "./zookeeper-client-call.js";
 import { Link } from "./zookeeper-client-link.js";
 import type { Resume } from "./zookeeper-client-manager.js";

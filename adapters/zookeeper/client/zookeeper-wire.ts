@@ -1,4 +1,4 @@
-import type { Clock, Instant } from "../../src/clock.js";
+import type { Clock, Instant } from "../../../src/clock.js";
 
 /*
  * What the adapter needs of a ZooKeeper client. Types only: zookeeper-client.ts implements it on node-zookeeper-client

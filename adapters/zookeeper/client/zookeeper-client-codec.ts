@@ -1,5 +1,5 @@
-import type { Instant } from "../../src/clock.js";
-import { StoreError } from "../../src/errors.js";
+import type { Instant } from "../../../src/clock.js";
+import { StoreError } from "../../../src/errors.js";
 import type { Exchange } from "./zookeeper-client-call.js";
 import type { Jute, JuteOperation, JuteRecord, OpName, RecordName } from "./zookeeper-client-package.js";
 import type { PendingWatch, WatchKind } from "./zookeeper-client-watches.js";

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from "../../src/clock.js";
+import type { Clock, Timer } from "../../../src/clock.js";
 
 export interface PulseOptions {
   /** A ping is sent when nothing was sent for so long, ms. */

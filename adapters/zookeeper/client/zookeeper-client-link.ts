@@ -1,5 +1,5 @@
-import { type Clock, type Instant, instant } from "../../src/clock.js";
-import { StoreError } from "../../src/errors.js";
+import { type Clock, type Instant, instant } from "../../../src/clock.js";
+import { StoreError } from "../../../src/errors.js";
 import type { Call, Connection } from "./zookeeper-client-call.js";
 import { manage, type Resume } from "./zookeeper-client-manager.js";
 import { type ConnectionManager, type NodeZooKeeperClient, STATE } from "./zookeeper-client-package.js";

@@ -1,4 +1,4 @@
-import type { Instant } from "../../src/clock.js";
+import type { Instant } from "../../../src/clock.js";
 
 interface Answered {
   /** The monotonic time at which this entry was begun; later replies are merged into it for one `grain`. */

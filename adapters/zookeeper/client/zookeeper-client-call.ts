@@ -1,5 +1,5 @@
-import type { Instant } from "../../src/clock.js";
-import type { StoreError } from "../../src/errors.js";
+import type { Instant } from "../../../src/clock.js";
+import type { StoreError } from "../../../src/errors.js";
 import { onAbort } from "./zookeeper-client-abort.js";
 import type { Watches } from "./zookeeper-client-watches.js";
 import type { ProofRecord } from "./zookeeper-proofs.js";
