@@ -1,5 +1,6 @@
 import type { Clock, Timer } from "./clock.js";
 import { timedOut } from "./errors.js";
+import type { Ender } from "./halt.js";
 
 /**
  * The calls under way on one session: each gets a signal of its own, which aborts when its time is up, when the caller
@@ -25,14 +26,14 @@ export class Attempts {
   }
 
   /** A wait of any length. `signal` is the caller's own. */
-  wait<T>(signal: AbortSignal | null, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  wait<T>(signal: Ender | null, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const attempt = this.#make(signal, call);
     attempt?.begin();
     return this.#promised(attempt, signal);
   }
 
   /** An attempt that does not wait for its turn: proofs, and what stands alone. `ms` bounds it. */
-  urgent<T>(what: string, ms: number, signal: AbortSignal | null, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  urgent<T>(what: string, ms: number, signal: Ender | null, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const attempt = this.#make(signal, call);
     if (attempt) this.#begin(attempt, what, ms);
     return this.#promised(attempt, signal);
@@ -42,7 +43,7 @@ export class Attempts {
    * An attempt that waits for its turn: so many run at once that none is late only because thousands began together.
    * `patience` is asked, when its turn has come, for the ms that bound it.
    */
-  run<T>(what: string, patience: () => number, signal: AbortSignal | null, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  run<T>(what: string, patience: () => number, signal: Ender | null, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const attempt = this.#make(signal, call);
     if (!attempt) return this.#promised(attempt, signal);
     attempt.turn = () => {
@@ -62,11 +63,11 @@ export class Attempts {
   }
 
   /** Null: refused at once. */
-  #make(signal: AbortSignal | null, call: (signal: AbortSignal) => Promise<unknown>): Attempt | null {
+  #make(signal: Ender | null, call: (signal: AbortSignal) => Promise<unknown>): Attempt | null {
     return this.#over || signal?.aborted ? null : new Attempt(this.#pending, signal, call);
   }
 
-  #promised<T>(attempt: Attempt | null, signal: AbortSignal | null): Promise<T> {
+  #promised<T>(attempt: Attempt | null, signal: Ender | null): Promise<T> {
     return attempt ? (attempt.promise as Promise<T>) : Promise.reject(this.#over ? this.#over.reason : signal?.reason);
   }
 
@@ -101,11 +102,11 @@ class Attempt {
   readonly #call: (signal: AbortSignal) => Promise<unknown>;
   readonly #controller = new AbortController();
   readonly #pending: Set<Attempt>;
-  readonly #caller: AbortSignal | null;
+  readonly #caller: Ender | null;
   #resolve!: (value: unknown) => void;
   #reject!: (reason: unknown) => void;
 
-  constructor(pending: Set<Attempt>, caller: AbortSignal | null, call: (signal: AbortSignal) => Promise<unknown>) {
+  constructor(pending: Set<Attempt>, caller: Ender | null, call: (signal: AbortSignal) => Promise<unknown>) {
     this.#call = call;
     this.#pending = pending;
     this.#caller = caller;

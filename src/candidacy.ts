@@ -16,6 +16,8 @@ import { checkReserve, defaultReserve } from "./timing.js";
 
 const RETRY_BASE = 100;
 const RETRY_CAP = 2000;
+/** Whoever resigned stands again after so many ms: its requests would only keep the server from seating the next one. */
+const GIVE_WAY = 10;
 
 /**
  * One elector's run from start to stop, as the recipe: open → contend → look → (moved → look)* → claim, unless held →
@@ -148,7 +150,8 @@ export class Candidacy {
     });
     this.#reign = null;
     if (failure) throw failure.problem;
-    if (outcome !== "resigned" && !session.closing.aborted) await sleep(clock, this.#again.next(), this.#stop.signal);
+    const pause = outcome === "resigned" ? GIVE_WAY : this.#again.next();
+    if (!session.closing.aborted) await sleep(clock, pause, this.#stop.signal);
     return withdrawn ? null : standing.contender;
   }
 
@@ -206,8 +209,8 @@ export class Candidacy {
         this.#become("draining", () => {
           reign().announceDraining();
           emit("draining", { term: reign(), reason }, (promise) => reign().run(promise));
+          if (reign().working) prepare();
         });
-        prepare();
       },
       over: (reason, cause) => {
         this.#become(reign().working ? "ending" : "leaving", () => {

@@ -2,6 +2,7 @@ import { instant, type Timer } from "./clock.js";
 import type { Deadline } from "./deadline.js";
 import { type Duration, parseDuration } from "./duration.js";
 import { DrainingError, LostError, type LostReason } from "./errors.js";
+import { Halt, LazySignal } from "./halt.js";
 import type { Seat, SharedSession } from "./shared-session.js";
 import type { HeldPlace } from "./store.js";
 import type { DrainReason, Term, TermPort } from "./term.js";
@@ -18,6 +19,9 @@ export interface ReignOptions {
   readonly port: TermPort;
 }
 
+/** Why what served a term ends with it. */
+const ENDED = new Error("the term is over");
+
 /**
  * A term as the elector runs it: leading → draining → over, and settled when its work is. It ends when its work has
  * settled after a drain, or at its deadline, whichever comes first; the seat is given back only when both are past.
@@ -30,18 +34,21 @@ export class Reign implements Term, Seat {
   readonly since: Date;
   readonly handle: unknown;
   readonly reserve: number;
+  /** Aborts in the very step in which the term is over. */
+  readonly halt = new Halt();
   readonly #session: SharedSession;
   readonly #port: TermPort;
   readonly #drainTime: number;
-  readonly #draining = new AbortController();
-  readonly #signal = new AbortController();
+  readonly #draining = new LazySignal();
+  readonly #signal = new LazySignal();
   readonly #works: Works;
   /** The session's own deadline, until the drain has run out: then a copy that stands still. */
   #limit: Deadline;
   #suspect = false;
   #drainReason: DrainReason | null = null;
   #drainTimer: Timer | null = null;
-  #lost: LostError | null = null;
+  #lost: { readonly reason: LostReason; readonly cause: unknown } | null = null;
+  #error: LostError | null = null;
   #wake: () => void = () => {};
   readonly #ending: Promise<void>;
 
@@ -96,7 +103,9 @@ export class Reign implements Term, Seat {
   assertValid(needs: Duration = 0): void {
     if (needs !== 0 && !(typeof needs === "number" && needs >= 0)) return this.assertValid(parseDuration("needs", needs));
     if (this.valid && (needs === 0 || this.#limit.remaining(this.#session.clock) > needs)) return;
-    throw this.#lost ?? new LostError("deadline", this.#message(this.valid ? `has less than ${needs} ms left` : "is past its deadline"));
+    throw (
+      this.#lostError ?? new LostError("deadline", this.#message(this.valid ? `has less than ${needs} ms left` : "is past its deadline"))
+    );
   }
 
   async guard<T>(operation: (signal: AbortSignal) => T | PromiseLike<T>, options?: { needs?: Duration }): Promise<T> {
@@ -106,11 +115,14 @@ export class Reign implements Term, Seat {
     const result = await running;
     if (this.valid) return result;
     const reason = this.#lost?.reason ?? "deadline";
-    throw new LostError(reason, this.#message("ended while the operation ran: it may have taken effect"), { cause: this.#lost, result });
+    throw new LostError(reason, this.#message("ended while the operation ran: it may have taken effect"), {
+      cause: this.#lostError,
+      result,
+    });
   }
 
   waitUntil(work: PromiseLike<unknown>): void {
-    if (this.#works.closed) throw this.#lost ?? new LostError("resigned", this.#message("is over"));
+    if (this.#works.closed) throw this.#lostError ?? new LostError("resigned", this.#message("is over"));
     this.#works.add(work, true);
   }
 
@@ -119,7 +131,7 @@ export class Reign implements Term, Seat {
     try {
       await this.#session.prove();
     } catch (error) {
-      throw this.#lost ?? error;
+      throw this.#lostError ?? error;
     }
     this.assertValid();
   }
@@ -152,23 +164,24 @@ export class Reign implements Term, Seat {
   /** The term is over, from this very call on. */
   end(reason: LostReason, cause: unknown): void {
     if (this.#lost) return;
-    this.#lost = new LostError(reason, this.#message(`is over: ${reason}`), { cause });
+    this.#lost = { reason, cause };
     this.#drainTimer?.cancel();
     this.#session.seatOver(this);
     this.#port.over(reason, cause);
+    this.halt.abort(ENDED);
     this.#wake();
   }
 
   /** Aborts `draining`; called when it is this change's turn to be told. */
   announceDraining(): void {
     const reason = this.#drainReason ?? "yielded";
-    this.#draining.abort(new DrainingError(reason, this.#message(`drains: ${reason}`)));
+    this.#draining.abort(() => new DrainingError(reason, this.#message(`drains: ${reason}`)));
   }
 
   /** Aborts `signal` (and `draining` before it); called when it is this change's turn to be told. */
   announceOver(): void {
-    if (!this.#draining.signal.aborted) this.#draining.abort(this.#lost);
-    this.#signal.abort(this.#lost);
+    this.#draining.abort(() => this.#lostError);
+    this.#signal.abort(() => this.#lostError);
   }
 
   check(): number {
@@ -197,6 +210,13 @@ export class Reign implements Term, Seat {
     this.#session.seatSettled(this);
     await this.#port.delivered();
     return this.#lost?.reason ?? "yielded";
+  }
+
+  /** One for each term, made when it is asked for. */
+  get #lostError(): LostError | null {
+    const lost = this.#lost;
+    if (lost !== null) this.#error ??= new LostError(lost.reason, this.#message(`is over: ${lost.reason}`), { cause: lost.cause });
+    return this.#error;
   }
 
   #message(what: string): string {

@@ -1,5 +1,6 @@
 import { Attempts } from "./attempts.js";
 import { type Clock, elapsed, type Instant, instant } from "./clock.js";
+import type { Ender } from "./halt.js";
 
 /** However little is left, an attempt gets this long, ms. */
 const SHORTEST_ATTEMPT = 100;
@@ -37,7 +38,7 @@ export class SessionCalls {
     return this.#ttl - elapsed(this.#clock, this.#heard);
   }
 
-  attempt<T>(what: string, signal: AbortSignal | null, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  attempt<T>(what: string, signal: Ender | null, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     this.#port.check();
     return this.#heardBy(this.#campaigns.run(what, this.#inTurn, signal, call));
   }
@@ -48,7 +49,7 @@ export class SessionCalls {
     return this.#heardBy(this.#campaigns.urgent(what, this.#patience(), null, call));
   }
 
-  wait<T>(signal: AbortSignal | null, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  wait<T>(signal: Ender | null, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     this.#port.check();
     return this.#campaigns.wait(signal, call);
   }

@@ -1,6 +1,7 @@
 import type { Clock, Timer } from "./clock.js";
 import { Deadline } from "./deadline.js";
 import { type LostReason, StoreError } from "./errors.js";
+import type { Ender } from "./halt.js";
 import { Prover } from "./prover.js";
 import { SessionCalls } from "./session-calls.js";
 import type { Session } from "./store.js";
@@ -76,12 +77,12 @@ export class SharedSession {
   }
 
   /** One attempt, bounded by half of what is left; ends when the session closes. */
-  attempt<T>(what: string, signal: AbortSignal | null, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  attempt<T>(what: string, signal: Ender | null, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     return this.#calls.attempt(what, signal, call);
   }
 
   /** A wait of any length; ends when the session closes. */
-  wait<T>(signal: AbortSignal | null, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  wait<T>(signal: Ender | null, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     return this.#calls.wait(signal, call);
   }
 

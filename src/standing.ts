@@ -92,8 +92,8 @@ export async function guardSeat(standing: Standing, reign: Reign): Promise<void>
   const { session, contender, retry } = standing;
   while (!reign.over) {
     try {
-      await session.wait(reign.signal, (signal) => contender.unseated(signal));
-      const place = await session.attempt("look", reign.signal, (signal) => contender.look(signal));
+      await session.wait(reign.halt, (signal) => contender.unseated(signal));
+      const place = await session.attempt("look", reign.halt, (signal) => contender.look(signal));
       retry.reset();
       if (place.kind === "held" && place.fence === reign.fence) continue;
       if (place.kind === "gone") reign.end("evicted", undefined);
@@ -101,7 +101,7 @@ export async function guardSeat(standing: Standing, reign: Reign): Promise<void>
     } catch (problem) {
       if (reign.over || session.closing.aborted) return;
       if (problem instanceof StoreError) standing.trouble(problem);
-      await session.wait(reign.signal, (signal) => sleep(session.clock, retry.next(), signal)).catch(() => {});
+      await session.wait(reign.halt, (signal) => sleep(session.clock, retry.next(), signal)).catch(() => {});
     }
   }
 }

@@ -82,7 +82,7 @@ export interface Contender {
   moved(place: Place, signal: AbortSignal): Promise<void>;
   /** Takes the free seat that `place` showed. */
   claim(place: HeadPlace, signal: AbortSignal): Promise<HeldPlace | Refused>;
-  /** Settles once my entry or my seat may have gone. */
+  /** Settles once my entry or my seat may have gone. Meanwhile it may keep known who is next. */
   unseated(signal: AbortSignal): Promise<void>;
   /** Learns who is next. Repeatable, changes nothing. */
   prepare(signal: AbortSignal): Promise<void>;

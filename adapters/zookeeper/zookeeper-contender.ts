@@ -1,6 +1,6 @@
 import type { Card, Contender, HeadPlace, HeldPlace, Place, Refused } from "../../src/store.js";
 import { isZooKeeperError } from "./client/zookeeper-error.js";
-import type { Operation, Watched, ZooKeeperStat } from "./client/zookeeper-wire.js";
+import type { Operation, Watch, Watched, ZooKeeperStat } from "./client/zookeeper-wire.js";
 import { OwnEntry } from "./zookeeper-entry.js";
 import { Leaving } from "./zookeeper-leaving.js";
 import { Looking } from "./zookeeper-looking.js";
@@ -74,12 +74,23 @@ export class ZooKeeperContender implements Contender {
     }
   }
 
-  /** Also watches `term`: nobody may write it while I hold the seat, so whatever happens to it is interference. */
+  /**
+   * Also watches `term`: nobody may write it while I hold the seat, so whatever happens to it is interference. And finds out who
+   * is next as soon as anybody is, so that a hand-over is one write.
+   */
   async unseated(signal: AbortSignal): Promise<void> {
     const seat = this.#place;
     if (seat?.kind !== "held") return;
     const term = this.#term.lend(signal);
-    await watched([], signal, [this.#own.lend(signal), term], async () => (await term.armed).stat.mzxid === seat.fence);
+    const seated = async () => (await term.armed).stat.mzxid === seat.fence;
+    for (;;) {
+      await this.#leaving.prepare(signal);
+      const joined = this.#leaving.joined;
+      const lent: Watch[] = [this.#own.lend(signal), term];
+      if (joined !== null) lent.push(joined.lend(signal));
+      await watched([], signal, lent, seated);
+      if (joined === null || joined.live || !this.#own.live || !this.#term.live) return;
+    }
   }
 
   prepare(signal: AbortSignal): Promise<void> {
@@ -94,11 +105,11 @@ export class ZooKeeperContender implements Contender {
   }
 
   get #mayBeHanded(): boolean {
-    return this.#place?.kind === "behind" && this.#place.behindHolder && this.#own.live;
+    return this.#place?.kind === "behind" && this.#own.live;
   }
 
   /**
-   * The quick look of who stood right behind the holder: if `term` names my entry now, the seat was handed to me. No list
+   * The quick look of who waited behind another: if `term` names my entry now, the seat was handed to me. No list
    * is needed, because the watch on my entry stands: had the entry gone, its event would have come before this answer on the same
    * connection. Null: whatever else has happened takes the whole look.
    */

@@ -1,5 +1,5 @@
 import { isZooKeeperError } from "./client/zookeeper-error.js";
-import type { Operation } from "./client/zookeeper-wire.js";
+import type { Operation, Watched } from "./client/zookeeper-wire.js";
 import type { OwnEntry } from "./zookeeper-entry.js";
 import { readQueue } from "./zookeeper-list.js";
 import type { ZooKeeperHeld } from "./zookeeper-places.js";
@@ -7,6 +7,7 @@ import { writeTerm } from "./zookeeper-record.js";
 import { isRefusal } from "./zookeeper-refusals.js";
 import { tolerate } from "./zookeeper-requests.js";
 import type { Surroundings } from "./zookeeper-surroundings.js";
+import { LastingWatch } from "./zookeeper-watch.js";
 
 /** Giving up seat and place. Each step can be repeated after a failure at any point. */
 export class Leaving {
@@ -14,16 +15,27 @@ export class Leaving {
   readonly #entry: OwnEntry;
   /** The first of the others. Once known it stays the first for as long as it is there: whoever joins later is behind it. */
   #next: string | null = null;
+  /** On the list that showed nobody but me: nobody has joined while it stands. One watcher an election, so no herd. */
+  readonly #alone: LastingWatch<Watched["list"]>;
   #left = false;
 
   constructor(around: Surroundings, entry: OwnEntry) {
     this.#around = around;
     this.#entry = entry;
+    this.#alone = new LastingWatch((signal) => around.requests.watch("list", around.paths.candidates, signal));
   }
 
   /** Reads who is next, unless that is known. */
   async prepare(signal: AbortSignal): Promise<void> {
-    this.#next ??= await this.#findNext(signal);
+    if (this.#next !== null || this.#alone.live) return;
+    const list = await tolerate(this.#alone.lend(signal).armed, "NONODE");
+    this.#next = await this.#firstOf(list?.children ?? [], signal);
+    if (this.#next !== null) this.#alone.release();
+  }
+
+  /** While nobody is next: fires when somebody may be. */
+  get joined(): LastingWatch<Watched["list"]> | null {
+    return this.#alone.live ? this.#alone : null;
   }
 
   /** Leaves; `seat` is handed on to the next in line if there is one. */
@@ -35,6 +47,7 @@ export class Leaving {
       // The plain delete wakes who is behind me, and it claims. Somebody else may have done it, or an attempt without a reply.
       if (!handedOn) await tolerate(this.#around.requests.write([this.#delete()], signal), "NONODE");
     }
+    this.#alone.release();
     this.#left = true;
   }
 
@@ -59,7 +72,8 @@ export class Leaving {
     const { requests, paths, clock } = this.#around;
     for (let attempt = 0; attempt < 2; attempt++) {
       // Only to the first of the others: any other one watches an entry that stays, and would not be told.
-      const next = this.#next ?? (await this.#findNext(signal));
+      await this.prepare(signal);
+      const next = this.#next;
       this.#next = null;
       if (next === null) return false;
       const operations: Operation[] = [
@@ -79,10 +93,9 @@ export class Leaving {
     return false;
   }
 
-  async #findNext(signal: AbortSignal): Promise<string | null> {
+  async #firstOf(children: readonly string[], signal: AbortSignal): Promise<string | null> {
     const { requests, paths } = this.#around;
-    const list = await tolerate(requests.getChildren(paths.candidates, signal), "NONODE");
-    const { order } = await readQueue(requests, paths, list?.children ?? [], signal);
+    const { order } = await readQueue(requests, paths, children, signal);
     return order.find(({ name }) => name !== this.#entry.name)?.name ?? null;
   }
 

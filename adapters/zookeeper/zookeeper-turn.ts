@@ -41,7 +41,7 @@ export class Turn {
     return new Promise((resolve, reject) => {
       this.#groups.push({ operations, signal, resolve, reject });
       this.#sent ??= new Promise((done) => {
-        setImmediate(() => {
+        process.nextTick(() => {
           this.#send();
           done();
         });

@@ -1,5 +1,7 @@
 import { describe, expect, inject, it } from "vitest";
 import { fresh } from "../support/names.js";
+import { startProxy } from "../support/proxy.js";
+import { until } from "../support/wait-for.js";
 import { Candidate } from "./support/candidate.js";
 import { now } from "./support/now.js";
 import { tenHandOvers } from "./support/scenarios/hand-over.js";
@@ -10,6 +12,25 @@ const server = inject("zookeeper");
 describe("a seat that changes hands", () => {
   it("is handed over ten times in a row among ten candidates, each time within half a proof interval", async () => {
     expect((await tenHandOvers(server)).problems).toEqual([]);
+  });
+
+  it("takes no list: who joins a leader that is alone is told to it", async () => {
+    await using proxy = await startProxy(Number(server.split(":")[1]));
+    const root = `/${fresh("alone")}`;
+    await using first = new Candidate({ store: { servers: proxy.address, root, sessionTimeout: 10_000 }, id: "first" });
+    await using second = new Candidate({ store: { servers: server, root, sessionTimeout: 10_000 }, id: "second" });
+    const lists = () => proxy.requests("getChildren2");
+    await first.start().next("elected", 10_000, 0);
+    // Looks until all has been made, then who is next (nobody), and the watch on its own entry.
+    await until(() => lists() === 5, { what: "the leader knows that it is alone" });
+    second.start();
+    await until(() => lists() === 6, { what: "the leader has looked who joined" });
+    await second.next("standby", 10_000, 0);
+    // Asked on the same connection, so the list has been answered when this is.
+    expect((await first.elector.leader())?.id).toBe("first");
+    await first.stop();
+    await second.next("elected", 10_000, 0);
+    expect(lists()).toBe(6);
   });
 
   it("is taken again at once by a candidate that stops and starts", async () => {

@@ -172,7 +172,7 @@ describe("drain", () => {
     await world.clock.advance(1000);
     expect(a.elector.isLeader).toBe(true);
     work.open();
-    await world.clock.settle();
+    await world.clock.advance(10);
     expect(a.told).toEqual(["elected", "draining:resigned", "lost:resigned", "elected"]);
   });
 

@@ -23,8 +23,10 @@ describe("an elector", () => {
     expect(b.elector.state).toBe("standby");
     const first = a.elector.term as Term;
     a.elector.resign();
-    await world.clock.settle();
+    await world.clock.advance(9);
     expect(b.elector.isLeader).toBe(true);
+    expect([a.elector.state, ...a.told]).toEqual(["leaving", "elected", "draining:resigned", "lost:resigned"]);
+    await world.clock.advance(1);
     expect(a.told).toEqual(["elected", "draining:resigned", "lost:resigned", "standby"]);
     const second = b.elector.term as Term;
     expect(second.number).toBe(first.number + 1);

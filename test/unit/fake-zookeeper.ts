@@ -100,12 +100,7 @@ export class FakeClient implements ZooKeeperClient {
     return this.#read("exists", path, (tree) => tree.get(path)?.stat ?? null);
   }
   async getChildren(path: string) {
-    return this.#read("getChildren", path, (tree) => {
-      const { stat } = found(tree, path);
-      const below = [...tree.keys()].filter((each) => each.startsWith(`${path}/`) && !each.slice(path.length + 1).includes("/"));
-      // A server promises no order; the reverse of that of creation is the one that helps least.
-      return { children: below.map((each) => each.slice(path.length + 1)).reverse(), stat };
-    });
+    return this.#read("getChildren", path, (tree) => listed(tree, path));
   }
   async sync(path: string) {
     this.#log("sync", path);
@@ -117,7 +112,11 @@ export class FakeClient implements ZooKeeperClient {
   }
   /** Never fires: these tests look at what can be known when it is armed. */
   watch<K extends keyof Watched>(kind: K, path: string): Watch<Watched[K]> {
-    const armed = this.#read(`watch ${kind}`, path, (tree) => found(tree, path) as unknown as Watched[K]);
+    const armed = this.#read(
+      `watch ${kind}`,
+      path,
+      (tree) => (kind === "list" ? listed(tree, path) : found(tree, path)) as unknown as Watched[K],
+    );
     return { armed, fired: new Promise(() => {}), release: () => {} };
   }
   async close() {
@@ -153,6 +152,13 @@ export class FakeClient implements ZooKeeperClient {
   #answer(name: string): void {
     if (this.lose.delete(name)) throw new ZooKeeperError("CONNECTIONLOSS", "the connection broke");
   }
+}
+
+function listed(tree: Parameters<typeof found>[0], path: string) {
+  const { stat } = found(tree, path);
+  const below = [...tree.keys()].filter((each) => each.startsWith(`${path}/`) && !each.slice(path.length + 1).includes("/"));
+  // A server promises no order; the reverse of that of creation is the one that helps least.
+  return { children: below.map((each) => each.slice(path.length + 1)).reverse(), stat };
 }
 
 function found(tree: Tree, path: string): Node {

@@ -190,7 +190,7 @@ describe("lead: stop()", () => {
     await world.clock.settle();
     const [b] = (await world.lineUp("b")) as [Candidate];
     a.elector.resign();
-    await world.clock.settle();
+    await world.clock.advance(10);
     expect([a.elector.state, b.elector.isLeader]).toEqual(["standby", true]);
     await Promise.all([a.elector.stop(), world.clock.settle()]);
     expect(led.outcome).toEqual({ value: undefined });

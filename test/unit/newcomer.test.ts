@@ -23,7 +23,7 @@ describe("what a newcomer tries", () => {
     await world.clock.settle();
     expect(next.outcome).toBeNull();
     finish();
-    await world.clock.settle();
+    await world.clock.advance(10);
     expect(next.outcome).toMatchObject({ value: { number: first.number + 1 } });
     await elector.stop();
     await expect(elector.elected()).rejects.toBeInstanceOf(StoppedError);

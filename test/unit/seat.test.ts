@@ -48,7 +48,7 @@ describe("a seat found held", () => {
     b.tap.around = (call, pass) => (call.name === "prove" ? swallow() : pass());
     await world.clock.advance(3 * TTL);
     a.elector.resign();
-    await world.clock.settle();
+    await world.clock.advance(10);
     expect(await world.line()).toEqual(["b*", "c", "a"]);
     const stopped = b.elector.stop();
     await world.clock.settle();

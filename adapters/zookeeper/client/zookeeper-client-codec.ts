@@ -16,6 +16,7 @@ const NOT_SERVED: ReadonlySet<number> = new Set([-112, -118]);
 const WATCHED: Readonly<Record<WatchKind, { readonly op: OpName; readonly record: RecordName; read(reply: unknown): Watched[WatchKind] }>> =
   {
     children: { op: "GET_CHILDREN2", record: "GetChildren2Request", read: () => null },
+    list: { op: "GET_CHILDREN2", record: "GetChildren2Request", read: readChildren },
     data: { op: "GET_DATA", record: "GetDataRequest", read: readData },
     exists: { op: "EXISTS", record: "ExistsRequest", read: (reply) => readStat((reply as { stat: JuteStat }).stat) },
   };
@@ -54,10 +55,7 @@ export class Codec {
   }
 
   getChildren(path: string): Exchange<{ children: string[]; stat: ZooKeeperStat }> {
-    return this.#exchange("GET_CHILDREN2", `list ${path}`, this.#record("GetChildren2Request", path, false), (reply) => {
-      const { children, stat } = reply as { children: string[] | undefined; stat: JuteStat };
-      return { children: children ?? [], stat: readStat(stat) };
-    });
+    return this.#exchange("GET_CHILDREN2", `list ${path}`, this.#record("GetChildren2Request", path, false), readChildren);
   }
 
   exists(path: string): Exchange<ZooKeeperStat | null> {
@@ -176,6 +174,11 @@ interface JuteStat {
 function readData(reply: unknown): { data: Buffer; stat: ZooKeeperStat } {
   const { data, stat } = reply as { data: Buffer | undefined; stat: JuteStat };
   return { data: data ?? Buffer.alloc(0), stat: readStat(stat) };
+}
+
+function readChildren(reply: unknown): { children: string[]; stat: ZooKeeperStat } {
+  const { children, stat } = reply as { children: string[] | undefined; stat: JuteStat };
+  return { children: children ?? [], stat: readStat(stat) };
 }
 
 function readStat(stat: JuteStat): ZooKeeperStat {

@@ -5,9 +5,9 @@ export type WatchKind = keyof Watched;
 /** Which watches each type of notification uses up. Source: ClientCnxn / ZKWatchManager of ZooKeeper 3.9. */
 const TYPES: Readonly<Record<number, readonly WatchKind[]>> = {
   1: ["data", "exists"],
-  2: ["data", "exists", "children"],
+  2: ["data", "exists", "children", "list"],
   3: ["data", "exists"],
-  4: ["children"],
+  4: ["children", "list"],
 };
 
 /** One watch of a caller. An object without closures, and a bare entry in the map: there may be twenty thousand. */

@@ -48,6 +48,8 @@ export interface ZooKeeperClient {
 /** What setting a watch reads. */
 export interface Watched {
   readonly children: null;
+  /** As `children`, for who wants to know them. */
+  readonly list: { readonly children: string[]; readonly stat: ZooKeeperStat };
   readonly data: { readonly data: Buffer; readonly stat: ZooKeeperStat };
   readonly exists: ZooKeeperStat | null;
 }
