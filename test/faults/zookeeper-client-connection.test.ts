@@ -237,13 +237,14 @@ describe("a server that stops and starts", () => {
 
 describe("a session that only receives", () => {
   it("is kept alive: pings do not wait for silence", async () => {
-    const { zk, root, proxy } = await proxied({ sessionTimeout: 1000 });
+    const { zk, root, proxy } = await proxied({ sessionTimeout: 2000 });
     await using writer = await connectRaw(server);
     const paths = Array.from({ length: 60 }, (_, i) => `${root}/n${i}`);
     await Promise.all(paths.map((path) => writer.create(path)));
     const watches = paths.map((path) => zk.watch("data", path, soon()));
     await Promise.all(watches.map(({ armed }) => armed));
     const before = proxy.requests("ping");
+    const from = performance.now();
     for (const [i, path] of paths.entries()) {
       await writer.set(path, "!");
       await watches[i]?.fired;
@@ -252,9 +253,10 @@ describe("a session that only receives", () => {
     expect(zk.ended.aborted).toBe(false);
     expect(await zk.exists(root, soon())).not.toBeNull();
     expect(proxy.requests("connect")).toBe(1);
-    // Every third of a second, for three seconds.
-    expect(proxy.requests("ping") - before).toBeGreaterThanOrEqual(7);
-    expect(proxy.requests("ping") - before).toBeLessThanOrEqual(14);
+    // One in each third of the session's timeout; how many of these there were is up to the machine.
+    const thirds = (performance.now() - from) / (2000 / 3);
+    expect(proxy.requests("ping") - before).toBeGreaterThanOrEqual(Math.floor(thirds / 2));
+    expect(proxy.requests("ping") - before).toBeLessThanOrEqual(Math.ceil(thirds) + 1);
   });
 
   it("does not ping more often than a third of its timeout, nor beside requests", async () => {

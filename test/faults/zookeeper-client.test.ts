@@ -112,7 +112,7 @@ describe("requests", () => {
         this.xid = 2 ** 31 - 3;
       }
     }
-    const codec = new Codec(pkg.jute, "", OPEN_TO_ALL);
+    const codec = new Codec("", OPEN_TO_ALL);
     const dialer = new Dialer({ ...pkg, ConnectionManager: NearTheEnd }, systemClock, clientOptions([server]), codec.closeSession().frame);
     const link = await dialer.first(soon());
     for (let i = 0; i < 6; i++) {

@@ -1,6 +1,7 @@
 import type { Instant } from "../../../src/clock.js";
-import type { StoreError } from "../../../src/errors.js";
+import { StoreError } from "../../../src/errors.js";
 import { onAbort } from "./zookeeper-client-abort.js";
+import type { FrameReader } from "./zookeeper-client-records.js";
 import type { Watches } from "./zookeeper-client-watches.js";
 import type { ProofRecord } from "./zookeeper-proofs.js";
 
@@ -14,12 +15,10 @@ export interface Connection {
 export interface Exchange<T> {
   /** The whole frame; its transaction id is put in when it is written. */
   readonly frame: Buffer;
-  /** By which operation's rules the package decodes the reply. */
-  readonly replyType: number;
   /** The moment before the frame is handed to the socket. */
   written?(connection: Connection, at: Instant): void;
   /** `error`: as the server numbers it, 0 for none. Throws what the request rejects with. */
-  read(error: number, payload: unknown, connection: Connection): T;
+  read(error: number, reply: FrameReader, connection: Connection): T;
 }
 
 /** One request on its way: settles once, by the reply, by the end of its connection, or by its signal. */
@@ -50,14 +49,18 @@ export class Call<T = unknown> {
     });
   }
 
-  /** The reply has come. One that nobody waits for any more changes nothing. Returns what the call rejected with, if it did. */
-  answer(error: number, payload: unknown, connection: Connection): unknown {
+  /**
+   * The reply has come. One that nobody waits for any more changes nothing. Returns what the call rejected with, if it did. Throws,
+   * and has settled nothing, if the reply cannot be read.
+   */
+  answer(error: number, reply: FrameReader, connection: Connection): unknown {
     if (this.#settled) return undefined;
     try {
-      const value = this.exchange.read(error, payload, connection);
+      const value = this.exchange.read(error, reply, connection);
       this.#settle(() => this.#resolve(value));
       return undefined;
     } catch (refusal) {
+      if (!(refusal instanceof StoreError)) throw refusal;
       this.fail(refusal);
       return refusal;
     }

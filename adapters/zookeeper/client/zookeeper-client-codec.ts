@@ -1,7 +1,7 @@
 import type { Instant } from "../../../src/clock.js";
 import { StoreError } from "../../../src/errors.js";
 import type { Exchange } from "./zookeeper-client-call.js";
-import type { Jute, JuteOperation, JuteRecord, OpName, RecordName } from "./zookeeper-client-package.js";
+import { type FrameReader, FrameWriter } from "./zookeeper-client-records.js";
 import type { PendingWatch, WatchKind } from "./zookeeper-client-watches.js";
 import { ZooKeeperError, zooKeeperCode } from "./zookeeper-error.js";
 import type { CreateMode, Operation, Watched, ZooKeeperAcl, ZooKeeperStat } from "./zookeeper-wire.js";
@@ -9,200 +9,208 @@ import type { CreateMode, Operation, Watched, ZooKeeperAcl, ZooKeeperStat } from
 /** What a server takes by default (jute.maxbuffer); it closes the connection on anything longer. */
 const LARGEST_REQUEST = 0xfffff;
 const MODES: Readonly<Record<CreateMode, number>> = { persistent: 0, ephemeral: 1, "ephemeral-sequential": 3 };
-const PERMISSIONS: Readonly<Record<string, number>> = { r: 1, w: 2, c: 4, d: 8, a: 16 };
 const NONODE = -101;
 /** Answers that say that this session is not served here: in a transaction they may come as the result of an operation. */
 const NOT_SERVED: ReadonlySet<number> = new Set([-112, -118]);
-const WATCHED: Readonly<Record<WatchKind, { readonly op: OpName; readonly record: RecordName; read(reply: unknown): Watched[WatchKind] }>> =
-  {
-    children: { op: "GET_CHILDREN2", record: "GetChildren2Request", read: () => null },
-    list: { op: "GET_CHILDREN2", record: "GetChildren2Request", read: readChildren },
-    data: { op: "GET_DATA", record: "GetDataRequest", read: readData },
-    exists: { op: "EXISTS", record: "ExistsRequest", read: (reply) => readStat((reply as { stat: JuteStat }).stat) },
-  };
 
-/** Requests and replies, by the package's codec. Longs become bigint, a missing value an empty one. */
+/** Source: ZooDefs.OpCode of ZooKeeper 3.9. */
+const OP = {
+  create: 1,
+  delete: 2,
+  exists: 3,
+  getData: 4,
+  setData: 5,
+  sync: 9,
+  getChildren2: 12,
+  check: 13,
+  multi: 14,
+  closeSession: -11,
+  error: -1,
+} as const;
+/** The type of a transaction's last header, and of a result that is an error. */
+const NONE = -1;
+
+interface Watching<T> {
+  readonly op: number;
+  read(reply: FrameReader): T;
+}
+
+const WATCHED: { readonly [K in WatchKind]: Watching<Watched[K]> } = {
+  children: { op: OP.getChildren2, read: () => null },
+  list: { op: OP.getChildren2, read: readChildren },
+  data: { op: OP.getData, read: readData },
+  exists: { op: OP.exists, read: readStat },
+};
+
+/** Requests and replies. Longs are bigint, a missing value is an empty one. */
 export class Codec {
-  readonly #jute: Jute;
   readonly #chroot: string;
-  readonly #acl: readonly JuteRecord[];
+  readonly #acl: readonly ZooKeeperAcl[];
 
-  constructor(jute: Jute, chroot: string, acl: readonly ZooKeeperAcl[]) {
-    this.#jute = jute;
+  constructor(chroot: string, acl: readonly ZooKeeperAcl[]) {
     this.#chroot = chroot;
-    this.#acl = acl.map(({ permissions, scheme, id }) => {
-      const bits = [...permissions].reduce((sum, letter) => sum | (PERMISSIONS[letter] ?? 0), 0);
-      return new jute.data.ACL(bits, new jute.data.Id(scheme, id));
-    });
+    this.#acl = acl;
   }
 
   create(path: string, data: Buffer, mode: CreateMode): Exchange<string> {
-    const payload = this.#record("CreateRequest", path, data, this.#acl, MODES[mode]);
-    return this.#exchange("CREATE", `create ${path}`, payload, (reply) => (reply as { path: string }).path);
+    const writer = begin(OP.create);
+    this.#create(writer, path, data, mode);
+    return exchange(writer, `create ${path}`, (reply) => withoutChroot(reply.string(), this.#chroot));
   }
 
   delete(path: string, version: number): Exchange<void> {
-    return this.#exchange("DELETE", `delete ${path}`, this.#record("DeleteRequest", path, version), () => undefined);
+    return exchange(this.#about(OP.delete, path).int(version), `delete ${path}`, () => undefined);
   }
 
   getData(path: string): Exchange<{ data: Buffer; stat: ZooKeeperStat }> {
-    return this.#exchange("GET_DATA", `read ${path}`, this.#record("GetDataRequest", path, false), readData);
+    return exchange(this.#about(OP.getData, path).bool(false), `read ${path}`, readData);
   }
 
   setData(path: string, data: Buffer, version: number): Exchange<ZooKeeperStat> {
-    const payload = this.#record("SetDataRequest", path, data, version);
-    return this.#exchange("SET_DATA", `write ${path}`, payload, (reply) => readStat((reply as { stat: JuteStat }).stat));
+    return exchange(this.#about(OP.setData, path).buffer(data).int(version), `write ${path}`, readStat);
   }
 
   getChildren(path: string): Exchange<{ children: string[]; stat: ZooKeeperStat }> {
-    return this.#exchange("GET_CHILDREN2", `list ${path}`, this.#record("GetChildren2Request", path, false), readChildren);
+    return exchange(this.#about(OP.getChildren2, path).bool(false), `list ${path}`, readChildren);
   }
 
   exists(path: string): Exchange<ZooKeeperStat | null> {
     const what = `look up ${path}`;
-    const exchange = this.#exchange("EXISTS", what, this.#record("ExistsRequest", path, false), (reply) =>
-      readStat((reply as { stat: JuteStat }).stat),
-    );
-    return { ...exchange, read: (error, payload, connection) => (error === NONODE ? null : exchange.read(error, payload, connection)) };
+    const read = (error: number, reply: FrameReader): ZooKeeperStat | null => {
+      if (error === NONODE) return null;
+      refuse(error, what);
+      return reply.stat();
+    };
+    return { frame: finished(this.#about(OP.exists, path).bool(false), what), read };
   }
 
+  /** The reply repeats the path: nothing to read. */
   sync(path: string): Exchange<void> {
-    // The package cannot decode this reply (and closes the connection over it). It repeats the path: nothing to read.
-    const frame = this.#encode("SYNC", `sync ${path}`, this.#record("GetACLRequest", path));
-    return { frame, replyType: this.#jute.OP_CODES.DELETE, read: (error) => refuse(error, `sync ${path}`) };
+    return exchange(this.#about(OP.sync, path), `sync ${path}`, () => undefined);
   }
 
   closeSession(): Exchange<void> {
-    return this.#exchange("CLOSE_SESSION", "close the session", null, () => undefined);
+    return exchange(begin(OP.closeSession), "close the session", () => undefined);
   }
 
   /** Once the server has set it, the watch is registered with the connection. */
   watch<K extends WatchKind>(kind: K, path: string, watch: PendingWatch<Watched[K]>): Exchange<Watched[K]> {
-    const { op, record } = WATCHED[kind];
     const what = `watch ${path}`;
+    const { op, read }: Watching<Watched[K]> = WATCHED[kind];
     return {
-      frame: this.#encode(op, what, this.#record(record, path, true)),
-      replyType: this.#jute.OP_CODES[op],
-      read: (error, payload, connection) => {
+      frame: finished(this.#about(op, path).bool(true), what),
+      read: (error, reply, connection) => {
         if (!(kind === "exists" && error === NONODE)) refuse(error, what);
         watch.register(connection.watches, kind, path);
-        return (error === 0 ? WATCHED[kind].read(payload) : null) as Watched[K];
+        return error === 0 ? read(reply) : (null as Watched[K]);
       },
     };
   }
 
   multi(operations: readonly Operation[]): Exchange<(string | ZooKeeperStat | null)[]> {
     const what = `transaction of ${operations.length}`;
-    const payload = new this.#jute.TransactionRequest(operations.map((operation) => this.#operation(operation)));
-    return this.#exchange("MULTI", what, payload, (reply) => {
-      const results = readResults(reply);
+    return exchange(this.#transaction(operations), what, (reply) => {
+      const results = readResults(reply, this.#chroot);
       const index = results.findIndex(({ err }) => err !== 0);
       refuse(results[index]?.err ?? 0, `${what}: ${operations[index]?.op} ${operations[index]?.path}`, index);
-      return results.map(({ path, stat }) => path ?? (stat === undefined ? null : readStat(stat)));
+      return results.map(({ value }) => value);
     });
   }
 
   /** A transaction that only checks `path`. Whether the check fails makes no difference: the ensemble has committed the answer. */
   prove(path: string, gap: number): Exchange<Instant> {
     const what = "prove the session";
-    const payload = new this.#jute.TransactionRequest([this.#operation({ op: "check", path, version: -1 })]);
     let vouchedAt: Instant;
-    const exchange = this.#exchange("MULTI", what, payload, (reply) => {
-      refuse(readResults(reply).find(({ err }) => NOT_SERVED.has(err))?.err ?? 0, what);
+    const proof = exchange(this.#transaction([{ op: "check", path, version: -1 }]), what, (reply) => {
+      refuse(readResults(reply, this.#chroot).find(({ err }) => NOT_SERVED.has(err))?.err ?? 0, what);
       return vouchedAt;
     });
-    return { ...exchange, written: ({ proofs }, at) => void (vouchedAt = proofs.vouchedAt(at.mono, gap)) };
+    return { ...proof, written: ({ proofs }, at) => void (vouchedAt = proofs.vouchedAt(at.mono, gap)) };
   }
 
-  #operation(operation: Operation): JuteOperation {
-    const { CREATE, DELETE, SET_DATA, CHECK } = this.#jute.OP_CODES;
-    const { path } = operation;
-    switch (operation.op) {
-      case "create":
-        return {
-          type: CREATE,
-          path,
-          data: operation.data,
-          acls: this.#acl.map((acl) => ({ toRecord: () => acl })),
-          mode: MODES[operation.mode],
-        };
-      case "setData":
-        return { type: SET_DATA, path, data: operation.data, version: operation.version };
-      case "delete":
-        return { type: DELETE, path, version: operation.version };
-      case "check":
-        return { type: CHECK, path, version: operation.version };
+  #transaction(operations: readonly Operation[]): FrameWriter {
+    const writer = begin(OP.multi);
+    for (const operation of operations) {
+      const { op, path } = operation;
+      writer.int(OP[op]).bool(false).int(NONE);
+      if (op === "create") this.#create(writer, path, operation.data, operation.mode);
+      else if (op === "setData") this.#path(writer, path).buffer(operation.data).int(operation.version);
+      else this.#path(writer, path).int(operation.version);
     }
+    return writer.int(NONE).bool(true).int(NONE);
   }
 
-  #record(name: RecordName, ...fields: unknown[]): JuteRecord {
-    return new this.#jute.protocol[name](...fields);
+  #create(writer: FrameWriter, path: string, data: Buffer, mode: CreateMode): void {
+    this.#path(writer, path).buffer(data).acl(this.#acl).int(MODES[mode]);
   }
 
-  #exchange<T>(op: OpName, what: string, payload: JuteRecord | null, read: (reply: unknown) => T): Exchange<T> {
-    return {
-      frame: this.#encode(op, what, payload),
-      replyType: this.#jute.OP_CODES[op],
-      read: (error, reply) => {
-        refuse(error, what);
-        return read(reply);
-      },
-    };
+  #about(op: number, path: string): FrameWriter {
+    return this.#path(begin(op), path);
   }
 
-  #encode(op: OpName, what: string, payload: JuteRecord | null): Buffer {
-    if (this.#chroot !== "") payload?.setChrootPath(this.#chroot);
-    const header = new this.#jute.protocol.RequestHeader(0, this.#jute.OP_CODES[op]);
-    const frame = new this.#jute.Request(header, payload).toBuffer();
-    if (frame.length - 4 > LARGEST_REQUEST)
-      throw new StoreError("too-large", `${what}: ${frame.length} bytes, more than a server takes by default`);
-    return frame;
+  #path(writer: FrameWriter, path: string): FrameWriter {
+    return writer.string(this.#chroot === "" ? path : path === "/" ? this.#chroot : this.#chroot + path);
   }
 }
 
-interface JuteStat {
-  readonly czxid: Buffer;
-  readonly mzxid: Buffer;
-  readonly ctime: Buffer;
-  readonly mtime: Buffer;
-  readonly version: number;
-  readonly cversion: number;
-  readonly ephemeralOwner: Buffer;
-  readonly numChildren: number;
+/** A path as the client's user knows it. */
+export function withoutChroot(path: string, chroot: string): string {
+  if (chroot === "" || !path.startsWith(chroot)) return path;
+  return path.slice(chroot.length) || "/";
 }
 
-function readData(reply: unknown): { data: Buffer; stat: ZooKeeperStat } {
-  const { data, stat } = reply as { data: Buffer | undefined; stat: JuteStat };
-  return { data: data ?? Buffer.alloc(0), stat: readStat(stat) };
+/** The transaction id, which comes first, is put in when the frame is written. */
+function begin(op: number): FrameWriter {
+  return new FrameWriter().int(0).int(op);
 }
 
-function readChildren(reply: unknown): { children: string[]; stat: ZooKeeperStat } {
-  const { children, stat } = reply as { children: string[] | undefined; stat: JuteStat };
-  return { children: children ?? [], stat: readStat(stat) };
-}
-
-function readStat(stat: JuteStat): ZooKeeperStat {
+function exchange<T>(writer: FrameWriter, what: string, read: (reply: FrameReader) => T): Exchange<T> {
   return {
-    czxid: stat.czxid.readBigInt64BE(),
-    mzxid: stat.mzxid.readBigInt64BE(),
-    ctime: Number(stat.ctime.readBigInt64BE()),
-    mtime: Number(stat.mtime.readBigInt64BE()),
-    version: stat.version,
-    cversion: stat.cversion,
-    ephemeralOwner: stat.ephemeralOwner.readBigInt64BE(),
-    numChildren: stat.numChildren,
+    frame: finished(writer, what),
+    read: (error, reply) => {
+      refuse(error, what);
+      return read(reply);
+    },
   };
+}
+
+function finished(writer: FrameWriter, what: string): Buffer {
+  const frame = writer.frame();
+  if (frame.length - 4 > LARGEST_REQUEST)
+    throw new StoreError("too-large", `${what}: ${frame.length} bytes, more than a server takes by default`);
+  return frame;
+}
+
+function readData(reply: FrameReader): { data: Buffer; stat: ZooKeeperStat } {
+  return { data: reply.buffer(), stat: reply.stat() };
+}
+
+function readChildren(reply: FrameReader): { children: string[]; stat: ZooKeeperStat } {
+  return { children: reply.strings(), stat: reply.stat() };
+}
+
+function readStat(reply: FrameReader): ZooKeeperStat {
+  return reply.stat();
 }
 
 interface OperationResult {
   readonly err: number;
-  readonly path?: string;
-  readonly stat?: JuteStat;
+  readonly value: string | ZooKeeperStat | null;
 }
 
-function readResults(reply: unknown): OperationResult[] {
-  const { results } = reply as { results: (Partial<OperationResult> & { type: number })[] };
-  return results.map((result) => ({ ...result, err: result.err ?? 0 }));
+/** Each result has a header of its own: type, whether it is the last, which has no result, and an error that the result repeats. */
+function readResults(reply: FrameReader, chroot: string): OperationResult[] {
+  const results: OperationResult[] = [];
+  for (;;) {
+    const type = reply.int();
+    const last = reply.bool();
+    reply.int();
+    if (last) return results;
+    if (type === OP.error) results.push({ err: reply.int(), value: null });
+    else if (type === OP.create) results.push({ err: 0, value: withoutChroot(reply.string(), chroot) });
+    else if (type === OP.setData) results.push({ err: 0, value: reply.stat() });
+    else results.push({ err: 0, value: null });
+  }
 }
 
 function refuse(error: number, what: string, index = 0): void {

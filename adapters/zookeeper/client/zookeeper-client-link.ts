@@ -1,9 +1,12 @@
 import { type Clock, type Instant, instant } from "../../../src/clock.js";
 import { StoreError } from "../../../src/errors.js";
 import type { Call, Connection } from "./zookeeper-client-call.js";
+import { withoutChroot } from "./zookeeper-client-codec.js";
 import { manage, type Resume } from "./zookeeper-client-manager.js";
 import { type ConnectionManager, type NodeZooKeeperClient, STATE } from "./zookeeper-client-package.js";
 import { Pulse } from "./zookeeper-client-pulse.js";
+import { FrameReader } from "./zookeeper-client-records.js";
+import { Sending } from "./zookeeper-client-sending.js";
 import { FramedSocket } from "./zookeeper-client-socket.js";
 import { Watches } from "./zookeeper-client-watches.js";
 import { ZooKeeperError } from "./zookeeper-error.js";
@@ -11,11 +14,14 @@ import { ProofRecord } from "./zookeeper-proofs.js";
 import type { ClientOptions } from "./zookeeper-wire.js";
 
 const XID = { notification: -1, ping: -2, auth: -4 } as const;
-const LAST_XID = 0x7fffffff;
 /** Where the first frame has its read-only flag, if it has one. */
 const READ_ONLY = 40;
+/** Length, transaction id, zxid, error. */
+const BEHIND_HEADER = 20;
 /** How long a connection that may have opened a session nobody wants is kept to close it, ms. */
 const FAREWELL = 250;
+
+const nothing = () => {};
 
 /**
  * One connection to one server, from the TCP connect to its end. The package's ConnectionManager lives as long: so
@@ -45,7 +51,6 @@ export class Link implements Connection {
   #heardAt = Number.NEGATIVE_INFINITY;
   #unansweredPings = 0;
   #unansweredAuths: number;
-  #error = 0;
   #over = false;
   #farewell: Promise<void> = Promise.resolve();
   #setReady!: () => void;
@@ -68,8 +73,6 @@ export class Link implements Connection {
     this.#unansweredAuths = options.auth.length;
     this.#manager = manage(pkg, options, resume, {
       write: (bytes) => this.#socket.write(bytes),
-      notify: (type, path) => this.watches.notify(type, path),
-      destroy: () => this.destroy(this.#broken("replies out of order")),
     });
     this.#socket = new FramedSocket(server, {
       connected: () => this.#shakeHands(),
@@ -104,18 +107,9 @@ export class Link implements Connection {
 
   /** Sends a request. Only on a link that is ready and not over. */
   send(call: Call): void {
-    const { frame, replyType, written } = call.exchange;
-    const header = { xid: 0, type: replyType };
     this.#calls.add(call);
     call.carrier = this;
-    const toBuffer = () => {
-      if (this.#manager.xid >= LAST_XID) this.#manager.xid = 1;
-      call.sentAt = instant(this.#clock);
-      written?.(this, call.sentAt);
-      frame.writeInt32BE(header.xid, 4);
-      return frame;
-    };
-    this.#manager.queue({ header, payload: null, toBuffer }, (_error, reply) => this.#answered(call, reply?.payload));
+    this.#manager.queue(new Sending(call, this.#manager, this.#clock, this), nothing);
     this.#pulse?.sent();
   }
 
@@ -189,17 +183,26 @@ export class Link implements Connection {
   #received(frame: Buffer): void {
     const xid = frame.readInt32BE(4);
     const zxid = frame.readBigInt64BE(8);
-    this.#error = frame.readInt32BE(16);
-    if (xid === XID.ping) this.#unansweredPings--;
-    if (xid === XID.auth) return this.#authenticated();
-    if ((xid >= 0 || xid === XID.notification) && zxid > this.#zxid) this.#zxid = zxid;
-    // The package throws on a number that it does not know; ours is read from #error.
-    if (this.#error !== 0) frame.writeInt32BE(-1, 16);
-    this.#manager.onSocketData(frame);
+    const error = frame.readInt32BE(16);
+    if (xid === XID.ping) return void this.#unansweredPings--;
+    if (xid === XID.auth) return this.#authenticated(error);
+    if (zxid > this.#zxid) this.#zxid = zxid;
+    const reader = new FrameReader(frame, BEHIND_HEADER);
+    if (xid === XID.notification) return this.#notified(reader);
+    const request = this.#manager.pendingQueue.shift()?.request;
+    if (!(request instanceof Sending) || request.header.xid !== xid) return this.destroy(this.#broken("replies out of order"));
+    this.#answered(request.call, error, reader);
   }
 
-  #authenticated(): void {
-    if (this.#error !== 0) {
+  /** Type, state of the session, path. */
+  #notified(reader: FrameReader): void {
+    const type = reader.int();
+    reader.int();
+    this.watches.notify(type, withoutChroot(reader.string(), this.#options.chroot));
+  }
+
+  #authenticated(error: number): void {
+    if (error !== 0) {
       const schemes = this.#options.auth.map(({ scheme }) => scheme).join(", ");
       return this.destroy(new ZooKeeperError("AUTHFAILED", `${this.server} refuses the credentials (${schemes})`));
     }
@@ -207,10 +210,10 @@ export class Link implements Connection {
     if (this.#served) this.#setReady();
   }
 
-  #answered(call: Call, payload: unknown): void {
-    this.#calls.delete(call);
+  #answered(call: Call, error: number, reader: FrameReader): void {
     if (call.sentAt !== undefined) this.proofs.answered(call.sentAt, this.#clock.mono());
-    const refusal = call.answer(this.#error, payload, this);
+    const refusal = call.answer(error, reader, this);
+    this.#calls.delete(call);
     if (!(refusal instanceof ZooKeeperError)) return;
     if (refusal.zk === "SESSIONEXPIRED") this.destroy(refusal);
     if (refusal.zk === "SESSIONMOVED") this.destroy(this.#broken("the session has moved to another server", refusal));

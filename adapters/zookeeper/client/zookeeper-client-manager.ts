@@ -13,14 +13,11 @@ export interface Resume {
 
 export interface ManagerHost {
   write(bytes: Buffer): boolean;
-  notify(type: number, path: string): void;
-  /** A reply came that no request waits for. */
-  destroy(): void;
 }
 
 /**
  * A ConnectionManager of the package for one connection. It gets no socket, only something to write to: so it sets no
- * timer, and neither connects, reconnects, pings nor closes by its own rules. Nor does it keep watches.
+ * timer, and neither connects, reconnects, pings nor closes by its own rules. Of what comes it sees the handshake only.
  */
 export function manage(pkg: NodeZooKeeperClient, options: ClientOptions, resume: Resume | null, host: ManagerHost): ConnectionManager {
   const { id, password } = resume ?? { id: Buffer.alloc(8), password: Buffer.alloc(16) };
@@ -28,9 +25,8 @@ export function manage(pkg: NodeZooKeeperClient, options: ClientOptions, resume:
   const managerOptions = { sessionTimeout, sessionId: id, sessionPassword: password, spinDelay: 0 };
   const manager = new pkg.ConnectionManager("unused", managerOptions, () => {});
   manager.zxid.writeBigInt64BE(resume?.zxid ?? 0n);
-  manager.chrootPath = options.chroot;
-  manager.watcherManager = { isEmpty: () => true, emit: ({ type, path }) => host.notify(type, path) };
-  manager.socket = { write: (bytes) => host.write(bytes), setTimeout: () => {}, destroy: () => host.destroy() };
+  manager.watcherManager = { isEmpty: () => true };
+  manager.socket = { write: (bytes) => host.write(bytes), setTimeout: () => {} };
   for (const { scheme, credentials } of options.auth) manager.addAuthInfo(scheme, Buffer.from(credentials));
   return manager;
 }

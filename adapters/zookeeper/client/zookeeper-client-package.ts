@@ -1,9 +1,10 @@
 import { StoreError } from "../../../src/errors.js";
 
 /*
- * What we use of node-zookeeper-client 1.1.3: its ConnectionManager (handshake, transaction ids, matching of replies to
- * requests, chroot) and its codec. Not its Client and Transaction, which repeat creates, cannot sync, and send version 0
- * as "any"; not its connecting and reconnecting, its watches, pings and closing (zookeeper-client-link.ts says why).
+ * What we use of node-zookeeper-client 1.1.3: its ConnectionManager (handshake, credentials, transaction ids, the queues of
+ * requests to send and to be answered, back pressure). Not its Client and Transaction, which repeat creates, cannot sync, and send
+ * version 0 as "any"; not its connecting and reconnecting, its watches, pings and closing (zookeeper-client-link.ts says why); nor,
+ * but for the handshake, its codec: that takes four times as long as zookeeper-client-records.ts, and throws on errors it does not know.
  */
 export interface NodeZooKeeperClient {
   readonly ConnectionManager: new (servers: string, options: ManagerOptions, onState: (state: number) => void) => ConnectionManager;
@@ -17,17 +18,15 @@ export interface ConnectionManager {
   socket: ManagerSocket;
   watcherManager: ManagerWatches;
   xid: number;
-  /** What replies call a path begins with it; taken off. */
-  chrootPath: string | undefined;
   zxid: Buffer;
   sessionId: Buffer;
   sessionPassword: Buffer;
   /** As asked for, after the handshake as granted; ms. */
   readonly sessionTimeout: number;
   /** Requests sent whose replies have not come; pings and credentials are not among them. */
-  readonly pendingQueue: { readonly length: number };
+  readonly pendingQueue: { readonly length: number; shift(): { readonly request: ManagerRequest } | undefined };
   addAuthInfo(scheme: string, auth: Buffer): void;
-  queue(request: ManagerRequest, callback: (error: unknown, response: { payload: unknown } | undefined) => void): void;
+  queue(request: ManagerRequest, callback: () => void): void;
   onSocketConnected(): void;
   onSocketData(frame: Buffer): void;
   onSocketDrain(): void;
@@ -43,76 +42,29 @@ export interface ManagerOptions {
 export interface ManagerSocket {
   write(bytes: Buffer): boolean;
   setTimeout(): void;
-  destroy(): void;
 }
 
 export interface ManagerWatches {
   isEmpty(): boolean;
-  emit(event: { readonly type: number; readonly path: string }): void;
 }
 
 export interface ManagerRequest {
   readonly header: { xid: number; readonly type: number };
-  readonly payload: JuteRecord | null;
+  readonly payload: null;
   toBuffer(): Buffer;
 }
 
-export interface JuteHeader extends JuteRecord {
+export interface JuteHeader {
   xid: number;
   readonly type: number;
 }
 
-export interface JuteRecord {
-  setChrootPath(path: string): void;
-  byteLength(): number;
-}
-
-/** The codec. Arguments of the constructors are the fields, in the order of the protocol. */
+/** Its codec, as far as pings need it. */
 export interface Jute {
-  readonly Request: new (header: JuteHeader, payload: JuteRecord | null) => ManagerRequest;
-  readonly TransactionRequest: new (operations: readonly JuteOperation[]) => JuteRecord;
-  readonly OP_CODES: Readonly<Record<OpName, number>>;
+  readonly Request: new (header: JuteHeader, payload: null) => ManagerRequest;
+  readonly OP_CODES: { readonly PING: number };
   readonly XID_PING: number;
-  readonly protocol: Readonly<Record<RecordName, new (...fields: unknown[]) => JuteRecord>> & {
-    readonly RequestHeader: new (xid: number, type: number) => JuteHeader;
-  };
-  readonly data: {
-    readonly ACL: new (permissions: number, id: JuteRecord) => JuteRecord;
-    readonly Id: new (scheme: string, id: string) => JuteRecord;
-  };
-}
-
-export type OpName =
-  | "CREATE"
-  | "DELETE"
-  | "EXISTS"
-  | "GET_DATA"
-  | "SET_DATA"
-  | "SYNC"
-  | "PING"
-  | "GET_CHILDREN2"
-  | "CHECK"
-  | "MULTI"
-  | "CLOSE_SESSION"
-  | "ERROR";
-
-export type RecordName =
-  | "CreateRequest"
-  | "DeleteRequest"
-  | "ExistsRequest"
-  | "GetDataRequest"
-  | "SetDataRequest"
-  | "GetChildren2Request"
-  | "GetACLRequest";
-
-/** One operation of a transaction; its numbers go out as they are. */
-export interface JuteOperation {
-  readonly type: number;
-  readonly path: string;
-  readonly data?: Buffer;
-  readonly acls?: readonly { toRecord(): JuteRecord }[];
-  readonly mode?: number;
-  readonly version?: number;
+  readonly protocol: { readonly RequestHeader: new (xid: number, type: number) => JuteHeader };
 }
 
 /** States of a ConnectionManager. */

@@ -25,7 +25,7 @@ import type {
 export const connectZooKeeper: ConnectZooKeeper = async (options: ClientOptions, clock: Clock, signal: AbortSignal) => {
   signal.throwIfAborted();
   const pkg = await loadNodeZooKeeperClient();
-  const codec = new Codec(pkg.jute, options.chroot, options.acl);
+  const codec = new Codec(options.chroot, options.acl);
   const dialer = new Dialer(pkg, clock, options, codec.closeSession().frame);
   return new Client(codec, dialer, await dialer.first(signal));
 };
