@@ -155,8 +155,8 @@ export class Codec {
 
 /** A path as the client's user knows it. */
 export function withoutChroot(path: string, chroot: string): string {
-  if (chroot === "" || !path.startsWith(chroot)) return path;
-  return path.slice(chroot.length) || "/";
+  if (path === chroot) return "/";
+  return chroot !== "" && path.startsWith(`${chroot}/`) ? path.slice(chroot.length) : path;
 }
 
 /** The transaction id, which comes first, is put in when the frame is written. */
