@@ -13,10 +13,13 @@ export {
   TenureError,
 } from "./errors.js";
 export type { ElectorEvents } from "./events.js";
-export { type Inspection, type InspectOptions, inspect } from "./inspect.js";
+export { evict } from "./evict.js";
+export { type Inspection, inspect } from "./inspect.js";
 export type { Work } from "./lead.js";
+export { type ElectionList, type ListedElection, type ListOptions, listElections } from "./list-elections.js";
 export type { Logger } from "./logger.js";
-export { type ObserveOptions, type Observer, observe } from "./observer.js";
+export { type ObserveOptions, type Observer, type ObserverEvents, observe } from "./observer.js";
+export type { InspectOptions } from "./on-session.js";
 export type { ElectorOptions } from "./options.js";
 export type { ElectorState } from "./states.js";
 export type * from "./store.js";

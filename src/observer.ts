@@ -14,8 +14,19 @@ export interface ObserveOptions {
   clock?: Clock;
 }
 
+/** What an {@link Observer} tells. */
+export interface ObserverEvents {
+  /** Each new leader (null: nobody leads), and once the first that is seen. */
+  change: (leader: Leader | null) => void;
+  /** `current` may be out of date from now on; told once until it is `fresh` again, with the first failure. */
+  stale: (error: unknown) => void;
+  /** The store is watched again after it was `stale`; told before the change that this brings, if any. */
+  fresh: () => void;
+}
+
 const RETRY_BASE = 100;
 const RETRY_CAP = 2000;
+const EVENTS: readonly (keyof ObserverEvents)[] = ["change", "stale", "fresh"];
 
 /**
  * Watches who leads without standing. It reconnects by itself. What it shows is what the store's server showed: it may lag
@@ -26,13 +37,15 @@ export class Observer {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #pool: SessionPool;
-  readonly #emitter = new EventEmitter<{ change: [Leader | null]; closed: [] }>();
+  readonly #emitter = new EventEmitter<ObserverEvents & { closed: () => void }>();
   readonly #stop = new AbortController();
   readonly #retry: Backoff;
   readonly #running: Promise<void>;
   #current: Leader | null = null;
   #known = false;
   #staleSince: Date | null;
+  /** Whether that was told. */
+  #stale = false;
 
   constructor(store: Store, election: string, options: ObserveOptions) {
     this.election = checkElection(election);
@@ -54,15 +67,18 @@ export class Observer {
     return this.#staleSince;
   }
 
-  /** Called with each new leader (null: nobody leads), and once with the first that is seen. Returns what removes it. */
-  on(event: "change", listener: (leader: Leader | null) => void): () => void {
+  /** Calls `listener` at each such event. Returns what removes it. */
+  on<K extends keyof ObserverEvents>(event: K, listener: ObserverEvents[K]): () => void {
+    if (!EVENTS.includes(event)) throw new TypeError(`expected one of the events ${EVENTS.join(", ")}, got ${show(event)}`);
     if (typeof listener !== "function") throw new TypeError(`listener of "${event}": expected a function, got ${typeof listener}`);
-    const call = (leader: Leader | null) => {
+    const call = (...told: unknown[]) => {
       // One that throws or rejects must not end the watch.
-      (async () => listener(leader))().catch((error) => this.#warn(error, `listener of "${event}" failed`));
+      (async () => (listener as (...told: unknown[]) => unknown)(...told))().catch((error) =>
+        this.#warn(error, `listener of "${event}" failed`),
+      );
     };
-    this.#emitter.on(event, call);
-    return () => this.#emitter.off(event, call);
+    this.#emitter.on(event, call as never);
+    return () => this.#emitter.off(event, call as never);
   }
 
   /** Ends the watch; resolves when nothing of it is left. */
@@ -118,6 +134,10 @@ export class Observer {
     const leader = await shared.attempt("leader", stop, (signal) => session.leader(this.election, signal));
     this.#retry.reset();
     this.#staleSince = null;
+    if (this.#stale) {
+      this.#stale = false;
+      this.#emitter.emit("fresh");
+    }
     if (!this.#known || !sameTerm(leader, this.#current)) {
       this.#known = true;
       this.#current = leader;
@@ -129,6 +149,9 @@ export class Observer {
   #trouble(error: unknown): void {
     this.#staleSince ??= new Date(this.#clock.wall());
     this.#warn(error, "observing");
+    if (this.#stale) return;
+    this.#stale = true;
+    this.#emitter.emit("stale", error);
   }
 
   #warn(error: unknown, what: string): void {

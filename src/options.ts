@@ -73,8 +73,13 @@ export function settingsOf(options: ElectorOptions): Settings {
 }
 
 /** Names of elections: one rule for all stores. */
+export function isElection(name: string): boolean {
+  return /^(?!_)(?!\.{1,2}$)[A-Za-z0-9._-]{1,200}$/.test(name);
+}
+
+/** Throws a ConfigError for what no election can be called. */
 export function checkElection(name: unknown): string {
-  if (typeof name === "string" && /^(?!_)(?!\.{1,2}$)[A-Za-z0-9._-]{1,200}$/.test(name)) return name;
+  if (typeof name === "string" && isElection(name)) return name;
   throw new ConfigError(
     "election",
     `expected a name of 1 to 200 of the characters A-Z a-z 0-9 . _ - that does not begin with _ and is not . or .., got ${show(name)}`,

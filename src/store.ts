@@ -41,6 +41,15 @@ export interface Session {
   queue(election: string, signal: AbortSignal): Promise<Standing[]>;
   /** Settles once `leader` may answer something else than `seen` (early is allowed). */
   changed(election: string, seen: Leader | null, signal: AbortSignal): Promise<void>;
+  /** Names of all that lies where elections are kept, in no order; null: there is no such place yet. Creates nothing. */
+  elections(signal: AbortSignal): Promise<string[] | null>;
+  /** One of those names at a glance; null: no election (any more). Not older than the last answer of `elections`. */
+  survey(election: string, signal: AbortSignal): Promise<Survey | null>;
+  /**
+   * As an operator: removes the entry of `standing`, provided that it leads, or does not, as `standing` says. False: that
+   * is not so (any more), and nothing was done.
+   */
+  evict(election: string, standing: Pick<Standing, "entry" | "leading">, signal: AbortSignal): Promise<boolean>;
   /** Ends the session at the store. The object is dead afterwards, whether this succeeds or not. */
   close(signal: AbortSignal): Promise<void>;
   /** Sends nothing more, from this very call on: only the store's own timeout ends the session now. */
@@ -72,6 +81,15 @@ export interface Standing extends Card {
   /** As the store names it: what an operator removes to evict. */
   readonly entry: string;
   readonly leading: boolean;
+  /** The session that it goes with. Null: none, so it stays, and blocks those behind it, until an operator removes it. */
+  readonly session: string | null;
+}
+
+/** An election, seen from afar. */
+export interface Survey {
+  readonly leader: Leader | null;
+  /** How many stand and do not lead. */
+  readonly waiting: number;
 }
 
 /** One candidacy, bound to its session for life. */

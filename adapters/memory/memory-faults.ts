@@ -14,6 +14,9 @@ export type MemoryCall =
   | "leader"
   | "queue"
   | "changed"
+  | "elections"
+  | "survey"
+  | "evict"
   | "close";
 
 /** What befalls one call. */

@@ -24,7 +24,18 @@ export interface Network {
 }
 
 /** Calls that a replica answers by itself. All others need the other servers. */
-const LOCAL: ReadonlySet<MemoryCall> = new Set(["touch", "look", "moved", "unseated", "prepare", "leader", "queue", "changed"]);
+const LOCAL: ReadonlySet<MemoryCall> = new Set([
+  "touch",
+  "look",
+  "moved",
+  "unseated",
+  "prepare",
+  "leader",
+  "queue",
+  "changed",
+  "elections",
+  "survey",
+]);
 
 /** One connection: requests and replies in order, and whatever can happen to them. */
 export class Link {

@@ -1,10 +1,10 @@
 import { StoreError } from "../../src/errors.js";
-import type { Card, Contender, Leader, Proof, Session, Standing } from "../../src/store.js";
+import type { Card, Contender, Leader, Proof, Session, Standing, Survey } from "../../src/store.js";
 import { MemoryContender } from "./memory-contender.js";
 import type { MemoryCall } from "./memory-faults.js";
 import type { Link } from "./memory-link.js";
 import type { MemoryServer } from "./memory-server.js";
-import { type ElectionState, holder, type Term } from "./memory-state.js";
+import { type ElectionState, EMPTY, find, holder, type Term } from "./memory-state.js";
 import { entryKey, termKey } from "./memory-watches.js";
 
 /** A session on the memory store. */
@@ -55,7 +55,7 @@ export class MemorySession implements Session {
       const state = this.read(election);
       // Only the lowest entry claims, and a seat is handed to the next one only: the holder is always the first.
       const first = holder(state);
-      return state.entries.map((entry) => ({ ...entry.card, entry: entry.guid, leading: entry === first }));
+      return state.entries.map((entry) => ({ ...entry.card, entry: entry.guid, leading: entry === first, session: entry.session }));
     });
   }
 
@@ -66,6 +66,30 @@ export class MemorySession implements Session {
       if (leaderOf(state)?.fence !== seen?.fence) return null;
       const seated = holder(state);
       return seated ? [termKey(election), entryKey(seated.guid)] : [termKey(election)];
+    });
+  }
+
+  elections(signal: AbortSignal): Promise<string[] | null> {
+    return this.request("elections", signal, () => this.server.elections.filter((name) => this.read(name) !== EMPTY));
+  }
+
+  survey(election: string, signal: AbortSignal): Promise<Survey | null> {
+    return this.request("survey", signal, () => {
+      const state = this.read(election);
+      if (state.entries.length === 0 && state.term === null) return null;
+      const leader = leaderOf(state);
+      return { leader, waiting: state.entries.length - (leader ? 1 : 0) };
+    });
+  }
+
+  evict(election: string, { entry, leading }: Pick<Standing, "entry" | "leading">, signal: AbortSignal): Promise<boolean> {
+    return this.request("evict", signal, () => {
+      const state = this.server.state(election);
+      const found = find(state, entry);
+      if (!found || (holder(state) === found) !== leading) return false;
+      this.server.remove(election, entry);
+      this.link.saw(this.server.version);
+      return true;
     });
   }
 

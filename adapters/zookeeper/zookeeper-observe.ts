@@ -6,6 +6,11 @@ import { type Requests, tolerate } from "./zookeeper-requests.js";
 import { type Term, termOf } from "./zookeeper-term.js";
 import { watched } from "./zookeeper-watch.js";
 
+/** A session as people and the servers' logs call it. */
+export function sessionName(id: bigint): string {
+  return `0x${id.toString(16)}`;
+}
+
 /**
  * Who holds the seat: the record of `term`, if the entry that it names is there. Read behind a `sync`, so it is not older
  * than the call, save that an ensemble leader which has just been deposed may answer for some seconds more.
@@ -14,8 +19,14 @@ export async function readLeader(requests: Requests, paths: ElectionPaths, signa
   const [synced, read] = await Promise.allSettled([requests.sync(paths.term, signal), requests.getData(paths.term, signal)]);
   if (synced.status === "rejected") throw synced.reason;
   const data = orMissing(read);
-  const term = data === null ? null : termOf(data, paths.term);
-  if (!term?.record) return null;
+  if (data === null) return null;
+  const term = termOf(data, paths.term);
+  return readHolder(requests, paths, term, signal);
+}
+
+/** Whoever holds the seat by `term`; null: its entry has gone, or it names none. */
+export async function readHolder(requests: Requests, paths: ElectionPaths, term: Term, signal: AbortSignal): Promise<Leader | null> {
+  if (!term.record) return null;
   const { entry, since } = term.record;
   const holder = await readStanding(requests, paths.entry(entry), entry, true, signal);
   if (holder === null) return null;
@@ -89,5 +100,6 @@ async function readStanding(
   if (read === undefined) return null;
   const card = readCard(read.data, path);
   const { id, metadata } = typeof card === "string" ? { id: name, metadata: {} } : card;
-  return { entry: name, id, metadata, leading };
+  const { ephemeralOwner } = read.stat;
+  return { entry: name, id, metadata, leading, session: ephemeralOwner === 0n ? null : sessionName(ephemeralOwner) };
 }

@@ -1,8 +1,9 @@
 import type { Clock } from "../../src/clock.js";
-import type { Card, Contender, Leader, Proof, Session, Standing } from "../../src/store.js";
+import type { Card, Contender, Leader, Proof, Session, Standing, Survey } from "../../src/store.js";
 import type { ZooKeeperClient } from "./client/zookeeper-wire.js";
 import { ZooKeeperContender } from "./zookeeper-contender.js";
-import { leaderChanged, readLeader, readStandings } from "./zookeeper-observe.js";
+import { leaderChanged, readLeader, readStandings, sessionName } from "./zookeeper-observe.js";
+import { evictEntry, readElections, readSurvey } from "./zookeeper-operators.js";
 import type { Settings } from "./zookeeper-options.js";
 import { electionPaths } from "./zookeeper-paths.js";
 import { Requests, tolerate } from "./zookeeper-requests.js";
@@ -27,7 +28,7 @@ export class ZooKeeperSession implements Session {
     this.#requests = new Requests(client);
     this.#settings = settings;
     this.#clock = clock;
-    this.id = `0x${client.sessionId.toString(16)}`;
+    this.id = sessionName(client.sessionId);
     this.ttl = client.timeout;
     this.gap = (settings.tickTime === null ? client.timeout / 4 : settings.tickTime / 2) + 100;
     this.ended = client.ended;
@@ -57,6 +58,18 @@ export class ZooKeeperSession implements Session {
 
   changed(election: string, seen: Leader | null, signal: AbortSignal): Promise<void> {
     return leaderChanged(this.#requests, this.#paths(election), seen, signal);
+  }
+
+  elections(signal: AbortSignal): Promise<string[] | null> {
+    return readElections(this.#requests, this.#root, signal);
+  }
+
+  survey(election: string, signal: AbortSignal): Promise<Survey | null> {
+    return readSurvey(this.#requests, this.#paths(election), signal);
+  }
+
+  evict(election: string, standing: Pick<Standing, "entry" | "leading">, signal: AbortSignal): Promise<boolean> {
+    return evictEntry(this.#requests, this.#paths(election), standing, signal);
   }
 
   close(signal: AbortSignal): Promise<void> {

@@ -103,6 +103,18 @@ class TappedSession implements Session {
     return this.#run("changed", election, signal, () => this.#inner.changed(election, seen, signal));
   }
 
+  elections(signal: AbortSignal) {
+    return this.#run("elections", "", signal, () => this.#inner.elections(signal));
+  }
+
+  survey(election: string, signal: AbortSignal) {
+    return this.#run("survey", election, signal, () => this.#inner.survey(election, signal));
+  }
+
+  evict(election: string, standing: Parameters<Session["evict"]>[1], signal: AbortSignal) {
+    return this.#run("evict", election, signal, () => this.#inner.evict(election, standing, signal));
+  }
+
   close(signal: AbortSignal): Promise<void> {
     return this.#run("close", "", signal, () => this.#inner.close(signal));
   }
