@@ -12,6 +12,10 @@ export interface Harness {
   evict(election: string, id: string): Promise<void>;
   /** As an operator: removes everything that is kept of this election. */
   wipeElection(election: string): Promise<void>;
+  /** Puts something that is not tenure's where elections are kept. */
+  litter(name: string): Promise<void>;
+  /** A client of its own where nobody has ever held an election. */
+  newPlace(): Promise<Store>;
   /** As an operator: ends a session that one of these stores has opened. */
   expire(session: Session): Promise<void>;
   dispose(): Promise<void>;
@@ -101,8 +105,8 @@ export class World {
   }
 
   /** A session of a process of its own that sends only what the test sends. */
-  async openIdle(): Promise<Session> {
-    const store = await this.harness.newStore();
+  async openIdle(store?: Store): Promise<Session> {
+    store ??= await this.harness.newStore();
     const session = await store.open({ clock: systemClock }, this.signal);
     this.#sessions.add(session);
     return session;

@@ -21,6 +21,12 @@ for (const { name, options } of KINDS) {
       async wipeElection(election) {
         server.deleteElection(election);
       },
+      async litter(name) {
+        server.inject(name, "not tenure's");
+      },
+      async newPlace() {
+        return memory(options);
+      },
       async expire(session) {
         server.expire(session.id);
       },

@@ -24,16 +24,17 @@ export function observing(world: Worlds): void {
     });
 
     it("shows everybody who stands, in order, with their cards", async () => {
-      await (await world().join("a", undefined, CARD)).claim();
-      await world().join("b", undefined, { host: "h2" });
-      await world().join("c");
+      const a = await world().join("a", undefined, CARD);
+      await a.claim();
+      const b = await world().join("b", undefined, { host: "h2" });
+      const c = await world().join("c");
       const observer = await world().open();
       const queue = await observer.queue(world().election, world().signal);
       const entry = expect.stringMatching(/./);
       expect(queue).toEqual([
-        { entry, id: "a", metadata: CARD, leading: true },
-        { entry, id: "b", metadata: { host: "h2" }, leading: false },
-        { entry, id: "c", metadata: {}, leading: false },
+        { entry, id: "a", metadata: CARD, leading: true, session: a.session.id },
+        { entry, id: "b", metadata: { host: "h2" }, leading: false, session: b.session.id },
+        { entry, id: "c", metadata: {}, leading: false, session: c.session.id },
       ]);
       expect(new Set(queue.map((standing) => standing.entry)).size).toBe(3);
     });

@@ -1,8 +1,16 @@
 import { describe, expect, it } from "vitest";
+import type { Session, Standing } from "../../src/store.js";
 import { Outcome } from "./harness.js";
 import type { Worlds } from "./suite.js";
 
 export function operators(world: Worlds): void {
+  const find = async (operator: Session, id: string): Promise<Standing> => {
+    const found = (await operator.queue(world().election, world().signal)).find((standing) => standing.id === id);
+    if (!found) throw new Error(`${id} does not stand`);
+    return found;
+  };
+  const evict = async (operator: Session, id: string) => operator.evict(world().election, await find(operator, id), world().signal);
+
   describe("operators", () => {
     it("whoever is evicted from the seat is told, and has gone", async () => {
       const [leader, next] = await world().line("a", "b");
@@ -72,6 +80,59 @@ export function operators(world: Worlds): void {
       await world().harness.evict(world().election, "b");
       await leader!.session.touch(world().signal);
       expect(unseated.settled).toBe(false);
+    });
+
+    it("`evict` removes the leader's entry: it is told and has gone, and the next finds the seat free", async () => {
+      const [leader, next] = await world().line("a", "b");
+      const operator = await world().open();
+      const unseated = new Outcome(leader!.contender.unseated(world().signal));
+      await leader!.session.touch(world().signal);
+      expect(await evict(operator, "a")).toBe(true);
+      await unseated.promise;
+      expect((await leader!.look()).kind).toBe("gone");
+      expect(await operator.leader(world().election, world().signal)).toBeNull();
+      await next!.moved();
+      expect((await next!.look()).kind).toBe("head");
+      expect(await world().queue(operator)).toBe("b");
+    });
+
+    it("`evict` removes a waiter's entry, and nobody else notices", async () => {
+      const [leader, waiter, third] = await world().line("a", "b", "c");
+      const operator = await world().open();
+      const unseated = new Outcome(leader!.contender.unseated(world().signal));
+      await leader!.session.touch(world().signal);
+      expect(await evict(operator, "b")).toBe(true);
+      await waiter!.moved();
+      expect((await waiter!.look()).kind).toBe("gone");
+      await leader!.held();
+      expect((await third!.look()).kind).toBe("behind");
+      expect(unseated.settled).toBe(false);
+      expect(await world().queue(operator)).toBe("[a] c");
+    });
+
+    it("`evict` does nothing to an entry that has gone, or is none", async () => {
+      await world().line("a", "b");
+      const operator = await world().open();
+      const { election, signal } = world();
+      const { entry } = await find(operator, "b");
+      expect(await operator.evict(election, { entry, leading: false }, signal)).toBe(true);
+      for (const other of [entry, "nothing", "../term"])
+        for (const leading of [true, false]) expect(await operator.evict(election, { entry: other, leading }, signal)).toBe(false);
+      expect(await operator.evict(`${election}-2`, { entry, leading: false }, signal)).toBe(false);
+      expect(await world().queue(operator)).toBe("[a]");
+    });
+
+    it("`evict` of a waiter does nothing to one that has become leader, and of a leader nothing to one that waits", async () => {
+      const [first, second] = await world().line("a", "b");
+      const operator = await world().open();
+      const { election, signal } = world();
+      const waiting = await find(operator, "b");
+      expect(await operator.evict(election, { ...waiting, leading: true }, signal)).toBe(false);
+      await first!.withdraw();
+      await second!.held();
+      expect(await operator.evict(election, waiting, signal)).toBe(false);
+      await second!.held();
+      expect(await world().queue(operator)).toBe("[b]");
     });
 
     it("when everything is deleted, leader and waiters are told, and have gone", async () => {

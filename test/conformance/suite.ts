@@ -4,6 +4,7 @@ import { doubts } from "./doubts.js";
 import { fences } from "./fences.js";
 import { type Harness, World } from "./harness.js";
 import { leaving } from "./leaving.js";
+import { listing } from "./listing.js";
 import { observing } from "./observing.js";
 import { operators } from "./operators.js";
 import { sessions } from "./sessions.js";
@@ -26,6 +27,6 @@ export function conformance(name: string, prepare: () => Promise<Harness>): void
     });
     afterEach(() => world.dispose());
 
-    for (const part of [sessions, standing, leaving, operators, fences, observing, attempts, doubts]) part(() => world);
+    for (const part of [sessions, standing, leaving, operators, fences, observing, listing, attempts, doubts]) part(() => world);
   });
 }

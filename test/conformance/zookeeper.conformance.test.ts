@@ -32,6 +32,12 @@ async function prepare(tickTime: number | undefined): Promise<Harness> {
     async wipeElection(election) {
       await operator.deleteAll(`${root}/${election}`);
     },
+    async litter(name) {
+      await operator.create(`${root}/${name}`);
+    },
+    async newPlace() {
+      return zookeeper({ servers: proxy.address, root: `${root}-${fresh("nothing")}`, sessionTimeout: TTL });
+    },
     async expire(session) {
       const granted = proxy.sessions().find(({ id }) => session.id === hexOf(id));
       if (!granted) throw new Error(`no session ${session.id}`);
