@@ -13,7 +13,7 @@ export {
   TenureError,
 } from "./errors.js";
 export type { ElectorEvents } from "./events.js";
-export { evict } from "./evict.js";
+export { type Eviction, type EvictOptions, evict } from "./evict.js";
 export { type Inspection, inspect } from "./inspect.js";
 export type { Work } from "./lead.js";
 export { type ElectionList, type ListedElection, type ListOptions, listElections } from "./list-elections.js";

@@ -1,4 +1,5 @@
-import { StoreError } from "./errors.js";
+import { setMaxListeners } from "node:events";
+import { StoppedError, StoreError } from "./errors.js";
 import { type InspectOptions, onSession } from "./on-session.js";
 import { isElection } from "./options.js";
 import type { SharedSession } from "./shared-session.js";
@@ -38,28 +39,33 @@ const AT_ONCE = 64;
  * `problem`, any other failure rejects.
  */
 export async function listElections(store: Store, options: ListOptions = {}): Promise<ElectionList> {
-  return onSession(store, options, async (session, signal) => {
+  return onSession(store, options, async (session, given) => {
+    // One signal for all readers, so that one failure ends them all: the session may be shared and live on.
+    const end = new AbortController();
+    const { signal } = end;
+    setMaxListeners(0, signal);
+    const onAbort = () => end.abort(given.reason);
+    if (given.aborted) onAbort();
+    given.addEventListener("abort", onAbort, { once: true });
     const names = await session.attempt("elections", signal, (attempt) => session.session.elections(attempt));
     const elections: ListedElection[] = [];
     const foreign: string[] = [];
     const left = (names ?? []).values();
     let read = 0;
-    let failed = false;
     const reader = async () => {
       for (const name of left) {
         const listed = isElection(name) ? await survey(session, name, signal) : null;
-        if (failed) return;
         if (listed) elections.push(listed);
         else foreign.push(name);
         options.onProgress?.(++read, names?.length ?? 0);
       }
     };
-    // The session may be shared: when one has failed, the others must not read on for nobody.
-    const fail = (error: unknown) => {
-      failed = true;
-      throw error;
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, () => reader().catch(fail)));
+    try {
+      await Promise.all(Array.from({ length: AT_ONCE }, reader));
+    } finally {
+      end.abort(new StoppedError("the list is complete, or has failed"));
+      given.removeEventListener("abort", onAbort);
+    }
     return { exists: names !== null, elections: elections.sort(byName), foreign: foreign.sort() };
   });
 }

@@ -20,7 +20,7 @@ export interface ObserverEvents {
   change: (leader: Leader | null) => void;
   /** `current` may be out of date from now on; told once until it is `fresh` again, with the first failure. */
   stale: (error: unknown) => void;
-  /** The store is watched again after it was `stale`; told before the change that this brings, if any. */
+  /** The store is watched again after it was `stale`; told before the change that this brings, which `current` shows already. */
   fresh: () => void;
 }
 
@@ -133,16 +133,15 @@ export class Observer {
     const stop = this.#stop.signal;
     const leader = await shared.attempt("leader", stop, (signal) => session.leader(this.election, signal));
     this.#retry.reset();
+    const isNew = !this.#known || !sameTerm(leader, this.#current);
+    this.#known = true;
     this.#staleSince = null;
+    if (isNew) this.#current = leader;
     if (this.#stale) {
       this.#stale = false;
       this.#emitter.emit("fresh");
     }
-    if (!this.#known || !sameTerm(leader, this.#current)) {
-      this.#known = true;
-      this.#current = leader;
-      this.#emitter.emit("change", leader);
-    }
+    if (isNew) this.#emitter.emit("change", leader);
     await shared.wait(stop, (signal) => session.changed(this.election, leader, signal));
   }
 

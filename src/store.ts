@@ -46,10 +46,11 @@ export interface Session {
   /** One of those names at a glance; null: no election (any more). Not older than the last answer of `elections`. */
   survey(election: string, signal: AbortSignal): Promise<Survey | null>;
   /**
-   * As an operator: removes the entry of `standing`, provided that it leads, or does not, as `standing` says. False: that
-   * is not so (any more), and nothing was done.
+   * As an operator: removes the entry of `standing`, provided that it leads, or does not, as `standing` says. Null: that is
+   * not so (any more), and nothing was done. `stead`: in the same step an entry of this session takes its place in the
+   * queue, so that nobody can claim the seat before that one has gone.
    */
-  evict(election: string, standing: Pick<Standing, "entry" | "leading">, signal: AbortSignal): Promise<boolean>;
+  evict(election: string, standing: Seen, stead: Card | null, signal: AbortSignal): Promise<Evicted | null>;
   /** Ends the session at the store. The object is dead afterwards, whether this succeeds or not. */
   close(signal: AbortSignal): Promise<void>;
   /** Sends nothing more, from this very call on: only the store's own timeout ends the session now. */
@@ -83,6 +84,14 @@ export interface Standing extends Card {
   readonly leading: boolean;
   /** The session that it goes with. Null: none, so it stays, and blocks those behind it, until an operator removes it. */
   readonly session: string | null;
+}
+
+/** An entry, and whether it led, as an operator saw it. */
+export type Seen = Pick<Standing, "entry" | "leading">;
+
+export interface Evicted {
+  /** The entry that stands in the place of the evicted one. */
+  readonly stead: string | null;
 }
 
 /** An election, seen from afar. */

@@ -1,10 +1,10 @@
 import { StoreError } from "../../src/errors.js";
-import type { Card, Contender, Leader, Proof, Session, Standing, Survey } from "../../src/store.js";
+import type { Card, Contender, Evicted, Leader, Proof, Seen, Session, Standing, Survey } from "../../src/store.js";
 import { MemoryContender } from "./memory-contender.js";
 import type { MemoryCall } from "./memory-faults.js";
 import type { Link } from "./memory-link.js";
 import type { MemoryServer } from "./memory-server.js";
-import { type ElectionState, EMPTY, find, holder, type Term } from "./memory-state.js";
+import { type ElectionState, EMPTY, find, holder, replace, type Term } from "./memory-state.js";
 import { entryKey, termKey } from "./memory-watches.js";
 
 /** A session on the memory store. */
@@ -82,14 +82,18 @@ export class MemorySession implements Session {
     });
   }
 
-  evict(election: string, { entry, leading }: Pick<Standing, "entry" | "leading">, signal: AbortSignal): Promise<boolean> {
+  evict(election: string, { entry, leading }: Seen, stead: Card | null, signal: AbortSignal): Promise<Evicted | null> {
+    const guid = `${this.id}/instead of ${entry}`;
     return this.request("evict", signal, () => {
       const state = this.server.state(election);
-      const found = find(state, entry);
-      if (!found || (holder(state) === found) !== leading) return false;
-      this.server.remove(election, entry);
+      // An earlier attempt has done it.
+      if (stead && find(state, guid)) return { stead: guid };
+      const removed = find(state, entry);
+      if (!removed || (holder(state) === removed) !== leading) return null;
+      const added = stead ? { guid, session: this.id, card: stead } : undefined;
+      this.server.change(election, new Date(0), () => ({ next: replace(state, entry, added), removed, ...(added && { added }) }));
       this.link.saw(this.server.version);
-      return true;
+      return { stead: added?.guid ?? null };
     });
   }
 

@@ -53,6 +53,12 @@ export function leave(state: ElectionState, guid: string): ElectionState {
   return { ...state, entries: state.entries.filter((entry) => entry.guid !== guid) };
 }
 
+/** Takes an entry away; `instead`, if given, stands in its place. */
+export function replace(state: ElectionState, guid: string, instead: Entry | undefined): ElectionState {
+  if (!instead) return leave(state, guid);
+  return { ...state, entries: state.entries.map((entry) => (entry.guid === guid ? instead : entry)) };
+}
+
 export function seat(state: ElectionState, entry: Entry, stamp: Stamp): ElectionState {
   const number = (state.term?.number ?? 0) + 1;
   return { ...state, term: { guid: entry.guid, card: entry.card, number, fence: stamp.version, since: stamp.since } };

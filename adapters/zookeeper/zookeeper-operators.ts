@@ -1,8 +1,11 @@
-import type { Standing, Survey } from "../../src/store.js";
+import { StoreError } from "../../src/errors.js";
+import type { Card, Evicted, Seen, Survey } from "../../src/store.js";
+import type { Operation } from "./client/zookeeper-wire.js";
 import { orMissing } from "./zookeeper-list.js";
 import { readHolder } from "./zookeeper-observe.js";
 import type { ElectionPaths } from "./zookeeper-paths.js";
-import { parseEntry, readListing } from "./zookeeper-queue.js";
+import { needsCreationOrder, parseEntry, readListing } from "./zookeeper-queue.js";
+import { writeCard } from "./zookeeper-record.js";
 import { type Requests, tolerate } from "./zookeeper-requests.js";
 import { termOf } from "./zookeeper-term.js";
 
@@ -32,23 +35,46 @@ export async function readSurvey(requests: Requests, paths: ElectionPaths, signa
 
 /**
  * Deletes an entry, together with a check that `term` is as it was when it said whether that entry holds the seat: who
- * meant to evict a waiter does not take the seat from a leader by mistake.
+ * meant to evict a waiter does not take the seat from a leader by mistake. The stead is an entry of this session with the
+ * sequence of the evicted one, so it stands exactly there: whoever was behind that one finds itself behind this one.
  */
 export async function evictEntry(
   requests: Requests,
   paths: ElectionPaths,
-  { entry, leading }: Pick<Standing, "entry" | "leading">,
+  { entry, leading }: Seen,
+  stead: Card | null,
   signal: AbortSignal,
-): Promise<boolean> {
-  if (parseEntry(entry) === null) return false;
-  const [synced, read] = await Promise.allSettled([requests.sync(paths.term, signal), requests.getData(paths.term, signal)]);
+): Promise<Evicted | null> {
+  if (parseEntry(entry) === null) return null;
+  const flight = [
+    requests.sync(paths.term, signal),
+    requests.getData(paths.term, signal),
+    requests.getChildren(paths.candidates, signal),
+  ] as const;
+  const [synced, read, list] = await Promise.allSettled(flight);
   if (synced.status === "rejected") throw synced.reason;
   const data = orMissing(read);
   const term = data === null ? null : termOf(data, paths.term);
-  if ((term?.record?.entry === entry) !== leading) return false;
-  const remove = { op: "delete", path: paths.entry(entry), version: -1 } as const;
+  const { entries } = readListing(orMissing(list)?.children ?? []);
+  const name = stead && steadOf(entry, requests.sessionId);
+  // An earlier attempt has done it.
+  if (name !== null && entries.some((there) => there.name === name)) return { stead: name };
+  if ((term?.record?.entry === entry) !== leading) return null;
+  const operations: Operation[] = [{ op: "delete", path: paths.entry(entry), version: -1 }];
   // Without a term, or at version 0 (which a transaction takes for any), nobody has ever led here.
-  const operations =
-    term === null || term.version === 0 ? [remove] : [{ op: "check", path: paths.term, version: term.version } as const, remove];
-  return (await tolerate(requests.write(operations, signal), "NONODE", "BADVERSION")) !== undefined;
+  if (term !== null && term.version > 0) operations.unshift({ op: "check", path: paths.term, version: term.version });
+  if (stead !== null && name !== null) {
+    // The order is that of creation then, and the stead would be the last.
+    if (needsCreationOrder(entries))
+      throw new StoreError("unsupported", `${paths.candidates}: no place can be kept while its sequence is used up`);
+    operations.push({ op: "create", path: paths.entry(name), data: writeCard(stead), mode: "ephemeral" });
+  }
+  const done = await tolerate(requests.write(operations, signal), "NONODE", "BADVERSION");
+  return done === undefined ? null : { stead: name };
+}
+
+/** The name of the entry that stands for `entry`: known ahead, so that it is found when the reply was lost. */
+function steadOf(entry: string, session: bigint): string {
+  const guid = BigInt.asUintN(64, session).toString(16).padStart(32, "0");
+  return `${guid}${entry.slice(guid.length)}`;
 }

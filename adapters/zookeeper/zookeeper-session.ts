@@ -1,5 +1,5 @@
 import type { Clock } from "../../src/clock.js";
-import type { Card, Contender, Leader, Proof, Session, Standing, Survey } from "../../src/store.js";
+import type { Card, Contender, Evicted, Leader, Proof, Seen, Session, Standing, Survey } from "../../src/store.js";
 import type { ZooKeeperClient } from "./client/zookeeper-wire.js";
 import { ZooKeeperContender } from "./zookeeper-contender.js";
 import { leaderChanged, readLeader, readStandings, sessionName } from "./zookeeper-observe.js";
@@ -68,8 +68,8 @@ export class ZooKeeperSession implements Session {
     return readSurvey(this.#requests, this.#paths(election), signal);
   }
 
-  evict(election: string, standing: Pick<Standing, "entry" | "leading">, signal: AbortSignal): Promise<boolean> {
-    return evictEntry(this.#requests, this.#paths(election), standing, signal);
+  evict(election: string, standing: Seen, stead: Card | null, signal: AbortSignal): Promise<Evicted | null> {
+    return evictEntry(this.#requests, this.#paths(election), standing, stead, signal);
   }
 
   close(signal: AbortSignal): Promise<void> {

@@ -1,19 +1,11 @@
 import { Command, InvalidArgumentError, Option } from "commander";
-import { parseDurationText } from "../duration.js";
-import { ConfigError } from "../errors.js";
+import { addOperators, type OperatorActions } from "./args-operators.js";
+import { authOption, type CommonFlags, duration, ENVIRONMENT_HELP, electionOption, levelOption, storeOption } from "./args-options.js";
 import { EXIT_CODES_HELP } from "./exit-codes.js";
-import { LOG_LEVELS } from "./logging.js";
-
-/** Options of `run` and `status`. */
-export interface CommonFlags {
-  readonly store: string;
-  readonly election: string;
-  readonly authFile?: string;
-  readonly logLevel: string;
-}
 
 /** Durations in ms. */
 export interface RunFlags extends CommonFlags {
+  readonly election: string;
   readonly id?: string;
   readonly metadata?: Readonly<Record<string, string>>;
   readonly drain: number;
@@ -25,12 +17,13 @@ export interface RunFlags extends CommonFlags {
 }
 
 export interface StatusFlags extends CommonFlags {
+  readonly election: string;
   readonly json?: true;
   readonly timeout: number;
 }
 
 /** What the commands do; each resolves with the exit code. */
-export interface Actions {
+export interface Actions extends OperatorActions {
   run(command: [string, ...string[]], flags: RunFlags): Promise<void>;
   status(flags: StatusFlags): Promise<void>;
   demo(): Promise<void>;
@@ -75,6 +68,7 @@ export function makeProgram(version: string, actions: Actions): Command {
     .addOption(levelOption("warn"))
     .addHelpText("after", `\n${EXIT_CODES_HELP}`)
     .action((flags: StatusFlags) => actions.status(flags));
+  addOperators(program, actions);
   program
     .command("demo")
     .description("Shows an election with nothing but Node: hand-over, crash, partition, and a late write that is rejected.")
@@ -93,41 +87,6 @@ the command; they are ignored while none is running.
 
 A separate keeper process kills the command when tenure itself is killed, and at the deadline when it is stopped (as by Ctrl-Z).
 Not covered: both killed at the same moment, and children of the command that call setsid.`;
-
-const ENVIRONMENT_HELP = `Environment:
-  TENURE_STORE, TENURE_ELECTION  defaults of --store and --election
-  TENURE_AUTH                    credentials for the store, as digest:user:password
-  TENURE_AUTH_FILE               a file that holds them (as --auth-file)
-  NO_COLOR                       no colours`;
-
-function storeOption(): Option {
-  return new Option("--store <url>", "where the election is held, e.g. zookeeper://zk1:2181,zk2:2181/app?sessionTimeout=15s")
-    .env("TENURE_STORE")
-    .makeOptionMandatory();
-}
-
-function electionOption(): Option {
-  return new Option("--election <name>", "the name of the election").env("TENURE_ELECTION").makeOptionMandatory();
-}
-
-function authOption(): Option {
-  return new Option("--auth-file <file>", "a file with the credentials for the store: digest:user:password");
-}
-
-function levelOption(level: string): Option {
-  return new Option("--log-level <level>", "to stderr").choices([...LOG_LEVELS]).default(level);
-}
-
-function duration(flags: string, description: string): Option {
-  return new Option(flags, description).argParser((text: string) => {
-    try {
-      return parseDurationText("", text);
-    } catch (error) {
-      if (error instanceof ConfigError) throw new InvalidArgumentError(error.message.replace(/^: /, ""));
-      throw error;
-    }
-  });
-}
 
 function collect(text: string, all: Record<string, string> = {}): Record<string, string> {
   const at = text.indexOf("=");

@@ -1,8 +1,9 @@
-import { type Clock, sleep } from "../clock.js";
-import { StoreError, timedOut } from "../errors.js";
+import type { Clock } from "../clock.js";
 import { type Inspection, inspect } from "../inspect.js";
 import type { Store } from "../store.js";
 import { EXIT } from "./exit-codes.js";
+import { ago, clean, leaderAsJson } from "./shown.js";
+import { tryFor } from "./try-for.js";
 
 /** `tenure status`, its arguments read. */
 export interface StatusOptions {
@@ -14,49 +15,23 @@ export interface StatusOptions {
   readonly clock: Clock;
 }
 
-const PAUSE = 200;
+/** Beside an entry that will never go by itself. */
+const BLOCKS = "  belongs to no session: blocks those behind it until it is removed (tenure evict --entry)";
 
 /** What `tenure status` prints, and its exit code. Rejects with a ConfigError or a StoreError. */
 export async function status(options: StatusOptions): Promise<{ text: string; code: number }> {
   const { store, election, json, clock } = options;
-  const found = await inspected(options);
+  const { timeout } = options;
+  const found = await tryFor(timeout, store, clock, (signal) => inspect(store, election, { signal, clock }));
   const text = json ? `${JSON.stringify(asJson(election, found), null, 2)}\n` : asTable(election, store.name, found, clock.wall());
   return { text, code: found.leader === null ? EXIT.no : EXIT.ok };
-}
-
-/** Tries again, for as long as the time given, unless no server was there at all or trying again cures nothing. */
-async function inspected({ store, election, timeout, clock }: StatusOptions): Promise<Inspection> {
-  const limit = new AbortController();
-  const timer = clock.after(timeout, () => limit.abort(timedOut(store.name, timeout)));
-  let last: unknown = null;
-  try {
-    for (;;) {
-      try {
-        return await inspect(store, election, { signal: limit.signal, clock });
-      } catch (error) {
-        if (limit.signal.aborted) throw last ?? error;
-        last = error;
-        if (!(error instanceof StoreError && error.transient && error.code !== "unreachable")) throw error;
-        await sleep(clock, PAUSE, limit.signal).catch(() => {});
-        if (limit.signal.aborted) throw error;
-      }
-    }
-  } finally {
-    timer.cancel();
-  }
 }
 
 function asJson(election: string, { leader, queue }: Inspection): object {
   return {
     election,
-    leader: leader && {
-      id: leader.id,
-      number: leader.number,
-      fence: leader.fence.toString(),
-      since: leader.since.toISOString(),
-      metadata: leader.metadata,
-    },
-    queue: queue.map(({ id, entry, leading, metadata }) => ({ id, entry, leading, metadata })),
+    leader: leaderAsJson(leader),
+    queue: queue.map(({ id, entry, leading, session, metadata }) => ({ id, entry, leading, session, metadata })),
   };
 }
 
@@ -72,22 +47,11 @@ function asTable(election: string, store: string, { leader, queue }: Inspection,
   const lines = rows.map(([name, value]) => `${name.padEnd(9)} ${value}`);
   lines.push(queue.length === 0 ? "queue     empty" : "queue");
   const width = String(queue.length).length;
-  queue.forEach(({ id, leading, metadata }, index) => {
+  queue.forEach(({ id, leading, session, metadata }, index) => {
     const extra = Object.keys(metadata).length > 0 ? `  ${clean(JSON.stringify(metadata))}` : "";
-    lines.push(`  ${String(index + 1).padStart(width)}  ${clean(id)}${leading ? "  leading" : ""}${extra}`);
+    lines.push(
+      `  ${String(index + 1).padStart(width)}  ${clean(id)}${leading ? "  leading" : ""}${session === null ? BLOCKS : ""}${extra}`,
+    );
   });
   return `${lines.join("\n")}\n`;
-}
-
-function ago(ms: number): string {
-  const seconds = Math.round(ms / 1000);
-  if (seconds < 0) return "in the future, by this machine's clock";
-  if (seconds < 120) return `${seconds} s ago`;
-  if (seconds < 7200) return `${Math.round(seconds / 60)} min ago`;
-  return seconds < 172_800 ? `${Math.round(seconds / 3600)} h ago` : `${Math.round(seconds / 86_400)} days ago`;
-}
-
-/** What others wrote into the store must not steer the reader's terminal. */
-function clean(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, "\uFFFD");
 }

@@ -9,7 +9,7 @@ export function operators(world: Worlds): void {
     if (!found) throw new Error(`${id} does not stand`);
     return found;
   };
-  const evict = async (operator: Session, id: string) => operator.evict(world().election, await find(operator, id), world().signal);
+  const evict = async (operator: Session, id: string) => operator.evict(world().election, await find(operator, id), null, world().signal);
 
   describe("operators", () => {
     it("whoever is evicted from the seat is told, and has gone", async () => {
@@ -87,7 +87,7 @@ export function operators(world: Worlds): void {
       const operator = await world().open();
       const unseated = new Outcome(leader!.contender.unseated(world().signal));
       await leader!.session.touch(world().signal);
-      expect(await evict(operator, "a")).toBe(true);
+      expect(await evict(operator, "a")).toEqual({ stead: null });
       await unseated.promise;
       expect((await leader!.look()).kind).toBe("gone");
       expect(await operator.leader(world().election, world().signal)).toBeNull();
@@ -101,7 +101,7 @@ export function operators(world: Worlds): void {
       const operator = await world().open();
       const unseated = new Outcome(leader!.contender.unseated(world().signal));
       await leader!.session.touch(world().signal);
-      expect(await evict(operator, "b")).toBe(true);
+      expect(await evict(operator, "b")).toEqual({ stead: null });
       await waiter!.moved();
       expect((await waiter!.look()).kind).toBe("gone");
       await leader!.held();
@@ -115,10 +115,10 @@ export function operators(world: Worlds): void {
       const operator = await world().open();
       const { election, signal } = world();
       const { entry } = await find(operator, "b");
-      expect(await operator.evict(election, { entry, leading: false }, signal)).toBe(true);
+      expect(await operator.evict(election, { entry, leading: false }, null, signal)).toEqual({ stead: null });
       for (const other of [entry, "nothing", "../term"])
-        for (const leading of [true, false]) expect(await operator.evict(election, { entry: other, leading }, signal)).toBe(false);
-      expect(await operator.evict(`${election}-2`, { entry, leading: false }, signal)).toBe(false);
+        for (const leading of [true, false]) expect(await operator.evict(election, { entry: other, leading }, null, signal)).toBeNull();
+      expect(await operator.evict(`${election}-2`, { entry, leading: false }, null, signal)).toBeNull();
       expect(await world().queue(operator)).toBe("[a]");
     });
 
@@ -127,12 +127,40 @@ export function operators(world: Worlds): void {
       const operator = await world().open();
       const { election, signal } = world();
       const waiting = await find(operator, "b");
-      expect(await operator.evict(election, { ...waiting, leading: true }, signal)).toBe(false);
+      expect(await operator.evict(election, { ...waiting, leading: true }, null, signal)).toBeNull();
       await first!.withdraw();
       await second!.held();
-      expect(await operator.evict(election, waiting, signal)).toBe(false);
+      expect(await operator.evict(election, waiting, null, signal)).toBeNull();
       await second!.held();
       expect(await world().queue(operator)).toBe("[b]");
+    });
+
+    it("`evict` with a stead keeps the seat free until the stead is evicted, or its session ends", async () => {
+      for (const end of ["evicted", "closed"]) {
+        const { election, signal } = world();
+        const [leader, next, third] = await world().line("a", "b", "c");
+        const operator = await world().openIdle();
+        const seen = await find(operator, "a");
+        const evicted = await operator.evict(election, seen, { id: "stead", metadata: {} }, signal);
+        expect((await leader!.look()).kind).toBe("gone");
+        await next!.moved();
+        expect((await next!.look()).kind).toBe("behind");
+        expect((await third!.look()).kind).toBe("behind");
+        expect(await world().queue(next!.session)).toBe("stead b c");
+        expect(await operator.leader(election, signal)).toBeNull();
+        // Repeating it, as after a lost reply, changes nothing.
+        expect(await operator.evict(election, seen, { id: "stead", metadata: {} }, signal)).toEqual(evicted);
+        const moved = new Outcome(next!.moved());
+        await next!.session.touch(signal);
+        expect(moved.settled).toBe(false);
+        if (end === "closed") await operator.close(signal);
+        else expect(await operator.evict(election, { entry: evicted!.stead!, leading: false }, null, signal)).toEqual({ stead: null });
+        await moved.promise;
+        expect((await next!.look()).kind).toBe("head");
+        await next!.claim();
+        expect(await world().queue(next!.session)).toBe("[b] c");
+        for (const candidate of [leader, next, third]) await candidate!.withdraw();
+      }
     });
 
     it("when everything is deleted, leader and waiters are told, and have gone", async () => {

@@ -23,7 +23,7 @@ function hastySession(session: Session, view: QueueView): Session {
     queue: (election, signal) => session.queue(election, signal),
     elections: (signal) => session.elections(signal),
     survey: (election, signal) => session.survey(election, signal),
-    evict: (election, standing, signal) => session.evict(election, standing, signal),
+    evict: (election, standing, stead, signal) => session.evict(election, standing, stead, signal),
     changed: (election, seen, signal) => session.changed(election, seen, signal),
     close: (signal) => session.close(signal),
     abandon: () => session.abandon(),

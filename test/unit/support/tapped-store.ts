@@ -1,4 +1,4 @@
-import type { Card, Contender, HeadPlace, OpenRequest, Place, Proof, Session, Store } from "../../../src/store.js";
+import type { Card, Contender, HeadPlace, OpenRequest, Place, Proof, Seen, Session, Store } from "../../../src/store.js";
 
 /** One call of the contract, as a tap sees it. */
 export interface Call {
@@ -111,8 +111,8 @@ class TappedSession implements Session {
     return this.#run("survey", election, signal, () => this.#inner.survey(election, signal));
   }
 
-  evict(election: string, standing: Parameters<Session["evict"]>[1], signal: AbortSignal) {
-    return this.#run("evict", election, signal, () => this.#inner.evict(election, standing, signal));
+  evict(election: string, standing: Seen, stead: Card | null, signal: AbortSignal) {
+    return this.#run("evict", election, signal, () => this.#inner.evict(election, standing, stead, signal));
   }
 
   close(signal: AbortSignal): Promise<void> {
