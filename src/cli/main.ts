@@ -50,8 +50,8 @@ async function watch(flags: WatchFlags): Promise<void> {
   const stop = new AbortController();
   for (const signal of ["SIGTERM", "SIGINT"]) process.once(signal, () => stop.abort());
   onOutputLost(() => stop.abort());
-  const tell = (line: string) => void process.stdout.write(`${redact(line)}\n`);
-  finish(await look({ store, election, json, alertAfter, logger, clock: systemClock, tell, warn, signal: stop.signal }));
+  const tell = (line: string) => void process.stdout.write(`${line}\n`);
+  finish(await look({ store, election, json, alertAfter, logger, clock: systemClock, tell, warn, redact, signal: stop.signal }));
 }
 
 async function list(flags: ListFlags): Promise<void> {
@@ -85,7 +85,7 @@ function onOutputLost(gone: () => void): void {
 
 function print(text: string): Promise<void> {
   onOutputLost(() => {});
-  return new Promise((resolve) => process.stdout.write(redact(text), () => resolve()));
+  return new Promise((resolve) => process.stdout.write(text, () => resolve()));
 }
 
 /** A line for people, on stderr. */

@@ -20,6 +20,8 @@ export interface WatchOptions {
   readonly tell: (line: string) => void;
   /** Writes a line for people, when lines are not JSON. */
   readonly warn: (line: string) => void;
+  /** Takes secrets out of the message of an error. */
+  readonly redact: (text: string) => string;
   /** Ends it. */
   readonly signal: AbortSignal;
 }
@@ -90,7 +92,7 @@ class Watcher {
       return this.#end(code);
     }
     this.#blind = { error, since: this.#now() };
-    this.#warn("blind", { error: errorAsJson(error) }, `lost sight of the store: ${line}`);
+    this.#warn("blind", { error: errorAsJson(error, this.#options.redact) }, `lost sight of the store: ${line}`);
     this.#arm();
   }
 
@@ -142,7 +144,7 @@ function inWords({ id, number, fence, since }: Leader): string {
   return `led by ${clean(id)}  number ${number}  fence ${fence}  since ${since.toISOString()}`;
 }
 
-function errorAsJson(error: unknown): object {
+function errorAsJson(error: unknown, redact: (text: string) => string): object {
   const { code = "internal" } = error as { code?: string };
-  return { code, message: error instanceof Error ? error.message : String(error) };
+  return { code, message: redact(error instanceof Error ? error.message : String(error)) };
 }
