@@ -41,14 +41,16 @@ export async function evict(store: Store, election: string, standing: Standing, 
   }
   const given = options.hold === undefined ? null : parseDuration("hold", options.hold);
   return onSession(store, options, async (session, signal) => {
-    const hold = standing.leading ? (given ?? session.timing.ttl) : 0;
+    const { entry, leading } = standing;
+    // An entry without a session has nobody who could believe.
+    const believes = leading && standing.session !== null;
+    const hold = believes ? (given ?? session.timing.ttl) : 0;
     const before = hold > 0 ? await entries(session, name, signal) : [];
     const card = hold > 0 ? { id: "tenure evict", metadata: { evicted: standing.id } } : null;
-    const { entry, leading } = standing;
     const attempt = () => session.attempt("evict", signal, (each) => session.session.evict(name, { entry, leading }, card, each));
     const evicted = await repeated(attempt, card === null ? 1 : TRIES);
     if (evicted === null) return "refused";
-    if (evicted.stead === null) return leading ? "open" : "settled";
+    if (evicted.stead === null) return believes ? "open" : "settled";
     const stead = { entry: evicted.stead, leading: false };
     try {
       return await settled(session, name, { evicted: standing, stead: stead.entry, before, hold }, signal);

@@ -44,7 +44,8 @@ export async function evict(options: EvictOptions): Promise<Answer> {
     warn(`${choice}; nothing was done`);
     return NOTHING;
   }
-  if (choice.leading) {
+  // One without a session is nobody's.
+  if (choice.leading && choice.session !== null) {
     const sure = await ask(`${clean(choice.id)} leads ${election}. End its term by force?`);
     if (sure === null) throw new ConfigError("--yes", `needed to evict ${clean(choice.id)} without a question, because it leads`);
     if (!sure) {

@@ -1,11 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
-import { zookeeper } from "../../adapters/zookeeper/index.js";
-import { Elector } from "../../src/index.js";
 import { freePort } from "../support/free-port.js";
 import { fresh } from "../support/names.js";
 import { stamped } from "./fake-wrapper.js";
+import { CREDENTIALS, protect } from "./protect.js";
 import { StampFile } from "./stamps.js";
 import { disposeAll, Tenure, type TenureOptions } from "./tenure.js";
 
@@ -109,14 +108,14 @@ describe("a store that cannot be used", () => {
     const root = fresh("cli");
     const file = new StampFile();
     try {
-      await protect(root);
+      await protect(root, "e");
       const flags = ["--store", `${shared(root)}`, "--election", "e"];
       const refused = await tenure(["run", ...flags, "--try", "--", "true"]);
       expect(refused.code).toBe(77);
       expect(refused.stderr).toMatch(/TENURE_AUTH/);
-      const allowed = await tenure(["run", ...flags, "--", "true"], { env: { TENURE_AUTH: "digest:user:s3cret-word" } });
+      const allowed = await tenure(["run", ...flags, "--", "true"], { env: { TENURE_AUTH: CREDENTIALS } });
       expect(allowed.code).toBe(0);
-      writeFileSync(file.path, "digest:user:s3cret-word\n");
+      writeFileSync(file.path, `${CREDENTIALS}\n`);
       const byFile = await tenure(["status", ...flags, "--auth-file", file.path]);
       expect(byFile.stdout).toContain("leader    none");
       const byVariable = await tenure(["status", ...flags], { env: { TENURE_AUTH_FILE: file.path } });
@@ -195,19 +194,3 @@ describe("tenure demo", () => {
     expect(stdout).toMatch(/late write arrives with fence \d+: rejected/);
   });
 });
-
-/** Holds an election once as the user "user", who lets nobody else use its nodes. */
-async function protect(root: string): Promise<void> {
-  const store = zookeeper({
-    servers: inject("zookeeper"),
-    root: `/${root}`,
-    sessionTimeout: "4s",
-    tickTime: 500,
-    auth: "user:s3cret-word",
-    acl: [{ permissions: "cdrwa", scheme: "auth", id: "" }],
-  });
-  const elector = new Elector({ store, election: "e" });
-  elector.start();
-  await elector.elected();
-  await elector.stop();
-}
