@@ -43,6 +43,17 @@ await led.elected();`,
 console.log((await inspect(store, "invoices")).leader?.id ?? "nobody");`,
     prints: /^me 1\n(led by me\n)?me \d+ \d+n \S+\nnobody\n$/,
   },
+  {
+    has: "listElections(store)",
+    before: `import { Elector } from "tenure";
+const led = new Elector({ store: (await import("tenure/zookeeper")).zookeeper("zk1:2181,zk2:2181,zk3:2181/app"), election: "invoices", id: "me" });
+led.on("lost", ({ reason }) => console.log(reason));
+led.start();
+await led.elected();`,
+    after: `await led.elected();
+await led.stop();`,
+    prints: /^invoices me 0\nevicted\nsettled\n/,
+  },
   { has: "scheduler:secret", before: "", after: `console.log("made");`, prints: /made/ },
   {
     has: "fence(client",
