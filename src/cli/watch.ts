@@ -1,5 +1,5 @@
 import { type Clock, sleep, type Timer } from "../clock.js";
-import { StoreError } from "../errors.js";
+import { ConfigError, StoreError } from "../errors.js";
 import type { Logger } from "../logger.js";
 import { type Observer, observe } from "../observer.js";
 import type { Leader, Store } from "../store.js";
@@ -31,7 +31,8 @@ const CLOSING = 2000;
 
 /** Tells who leads, and each change, until the signal or the alert ends it. Resolves with the exit code. */
 export async function watch(options: WatchOptions): Promise<number> {
-  const { store, election, clock, logger, signal } = options;
+  const { store, election, alertAfter, clock, logger, signal } = options;
+  if (alertAfter !== null && alertAfter <= 0) throw new ConfigError("--alert-after", "expected more than 0s");
   if (signal.aborted) return EXIT.ok;
   const observer = observe(store, election, { clock, logger });
   try {

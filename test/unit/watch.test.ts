@@ -167,6 +167,13 @@ describe("tenure watch --alert-after", () => {
     expect(w.lines[1]).toMatchObject({ election: "seat", reason: "no-leader", since });
   });
 
+  it("refuses no time at all", async () => {
+    world = new World();
+    const w = begin({ alertAfter: 0 });
+    await world.clock.settle();
+    expect(w.code.outcome).toMatchObject({ error: { option: "--alert-after" } });
+  });
+
   it("counts anew after each leader", async () => {
     world = new World();
     const [a] = (await world.lineUp("a")) as [Candidate];
