@@ -65,6 +65,38 @@ describe("evict", () => {
     expect([evicted.outcome, b.elector.isLeader]).toEqual([{ value: "settled" }, true]);
   });
 
+  it("takes no other candidate for the evicted one that stands again: neither its neighbour on the session, nor a namesake", async () => {
+    world = new World();
+    const [a] = (await world.lineUp("a")) as [Candidate];
+    const neighbour = world.candidate("a", { with: a });
+    neighbour.elector.start();
+    await world.clock.settle();
+    const standing = (await world.queue())[0] as Standing;
+    await a.clock.pause();
+    const evicted = operator().begin(standing);
+    await world.clock.advance(1000);
+    const namesake = world.candidate("a");
+    namesake.elector.start();
+    await world.clock.advance(1000);
+    expect([evicted.outcome, namesake.elector.state]).toEqual([null, "standby"]);
+    await world.clock.advance(TTL);
+    expect(evicted.outcome).toEqual({ value: "settled" });
+  });
+
+  it("removes the stead also from a session that others go on to use", async () => {
+    world = new World();
+    const [a, b] = (await world.lineUp("a", "b")) as [Candidate, Candidate];
+    const host = world.candidate("host", { election: "another" });
+    host.elector.start();
+    await world.clock.settle();
+    const evicted = watch(evict(host.tap, "seat", await find("a"), { clock: host.clock }));
+    await world.clock.advanceUntil(() => evicted.outcome !== null, TTL);
+    await world.clock.settle();
+    expect([evicted.outcome, host.elector.isLeader, b.elector.isLeader]).toEqual([{ value: "settled" }, true, true]);
+    expect(await world.line()).toEqual(["b*", "a"]);
+    expect(a.told).toEqual(["elected", "lost:evicted", "standby"]);
+  });
+
   it("of a leader that is cut off: no two terms are valid at once", async () => {
     world = new World();
     const [a, b] = (await world.lineUp("a", "b")) as [Candidate, Candidate];

@@ -108,6 +108,19 @@ not tenure's: "a b", "litter"
     expect(tap.count("survey")).toBeLessThan(200);
   });
 
+  it("that fails reads no more on a session that others go on to use", async () => {
+    world = new World();
+    for (let n = 0; n < 200; n++) world.server.supersede(`e${n}`);
+    const host = world.candidate("host");
+    host.elector.start();
+    await world.clock.settle();
+    host.client.failNext("survey");
+    const failed = watch(listElections(host.tap, { clock: host.clock }));
+    await world.clock.settle();
+    expect([failed.outcome, host.elector.isLeader]).toMatchObject([{ error: { code: "connection-lost" } }, true]);
+    expect(host.tap.count("survey")).toBeLessThan(200);
+  });
+
   it("rejects with the reason of its signal, before it begins and later", async () => {
     world = new World();
     for (let n = 0; n < 200; n++) world.server.supersede(`e${n}`);
