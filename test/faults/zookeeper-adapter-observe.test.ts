@@ -18,10 +18,11 @@ describe("observing an election on ZooKeeper", () => {
     const leader = await observer.leader("e", soon());
     expect(leader).toEqual({ id: "a", metadata: { zone: "of a" }, number: place.number, fence: place.fence, since: expect.any(Date) });
     const [first, second, third] = await arena.entries(await arena.raw());
+    const session = expect.stringMatching(/^0x[0-9a-f]+$/);
     expect(await observer.queue("e", soon())).toEqual([
-      { entry: first, id: "a", metadata: { zone: "of a" }, leading: true },
-      { entry: second, id: "b", metadata: { zone: "of b" }, leading: false },
-      { entry: third, id: "c", metadata: { zone: "of c" }, leading: false },
+      { entry: first, id: "a", metadata: { zone: "of a" }, leading: true, session },
+      { entry: second, id: "b", metadata: { zone: "of b" }, leading: false, session },
+      { entry: third, id: "c", metadata: { zone: "of c" }, leading: false, session },
     ]);
   });
 
@@ -58,7 +59,8 @@ describe("observing an election on ZooKeeper", () => {
     const raw = await arena.raw();
     const [entry] = await arena.entries(raw);
     await raw.set(`${arena.candidates}/${entry}`, "scribble");
-    expect(await (await arena.open()).queue("e", soon())).toEqual([{ entry, id: entry, metadata: {}, leading: true }]);
+    const session = expect.stringMatching(/^0x[0-9a-f]+$/);
+    expect(await (await arena.open()).queue("e", soon())).toEqual([{ entry, id: entry, metadata: {}, leading: true, session }]);
   });
 
   it("tells each change: made, claimed, handed on, freed", async () => {
