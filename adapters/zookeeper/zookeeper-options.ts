@@ -2,6 +2,7 @@ import { type Duration, parseDuration } from "../../src/duration.js";
 import { ConfigError } from "../../src/errors.js";
 import type { ClientOptions, ZooKeeperAcl } from "./client/zookeeper-wire.js";
 import { pathFault } from "./zookeeper-paths.js";
+import { readTls, type ZooKeeperTls } from "./zookeeper-tls.js";
 import { readUrl } from "./zookeeper-url.js";
 
 /** How to reach a ZooKeeper ensemble, and where in it the elections lie. */
@@ -22,6 +23,8 @@ export interface ZooKeeperOptions {
   readTimeout?: Duration;
   /** Who we are: `"user:password"` for the scheme `digest`, or any scheme by name. Default: nobody in particular. */
   auth?: string | ZooKeeperAuth | readonly ZooKeeperAuth[];
+  /** Speak TLS: true, or whom to trust and who we are. The servers' port is their `secureClientPort`. Default: false. */
+  tls?: boolean | ZooKeeperTls;
   /** Who may do what with the nodes that we make. Default: everybody everything. */
   acl?: readonly ZooKeeperAcl[];
 }
@@ -48,7 +51,7 @@ export interface Settings {
 const LONGEST = 2 ** 31 - 1;
 const DEFAULTS = { root: "/tenure", sessionTimeout: 15_000, connectTimeout: 5000 };
 const OPEN_TO_ALL: readonly ZooKeeperAcl[] = [{ permissions: "cdrwa", scheme: "world", id: "anyone" }];
-const KEYS = ["servers", "chroot", "root", "sessionTimeout", "tickTime", "connectTimeout", "readTimeout", "auth", "acl"];
+const KEYS = ["servers", "chroot", "root", "sessionTimeout", "tickTime", "connectTimeout", "readTimeout", "auth", "tls", "acl"];
 
 /** Checks everything once. Throws {@link ConfigError}; no message holds a secret. */
 export function readOptions(given: string | ZooKeeperOptions): Settings {
@@ -72,6 +75,7 @@ export function readOptions(given: string | ZooKeeperOptions): Settings {
       sessionTimeout: readTime("sessionTimeout", options.sessionTimeout ?? DEFAULTS.sessionTimeout),
       connectTimeout: readTime("connectTimeout", options.connectTimeout ?? DEFAULTS.connectTimeout),
       readTimeout: options.readTimeout === undefined ? null : readTime("readTimeout", options.readTimeout),
+      tls: readTls(options.tls),
       auth,
       acl,
     },

@@ -98,6 +98,8 @@ const ENVIRONMENT_HELP = `Environment:
   TENURE_STORE, TENURE_ELECTION  defaults of --store and --election
   TENURE_AUTH                    credentials for the store, as digest:user:password
   TENURE_AUTH_FILE               a file that holds them (as --auth-file)
+  TENURE_TLS_PASSPHRASE          the passphrase of the TLS key that the URL names (keyFile=)
+  TENURE_TLS_PASSPHRASE_FILE     a file that holds it
   NO_COLOR                       no colours`;
 
 function storeOption(): Option {

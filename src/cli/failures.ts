@@ -8,6 +8,7 @@ const STORE_EXITS: Readonly<Record<StoreErrorCode, number>> = {
   "session-ended": EXIT.unreachable,
   rejected: EXIT.unusable,
   auth: EXIT.refused,
+  certificate: EXIT.refused,
   "foreign-data": EXIT.unusable,
   unsupported: EXIT.unusable,
   "too-large": EXIT.unusable,

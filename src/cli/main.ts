@@ -3,7 +3,7 @@ import { readFileSync, writeSync } from "node:fs";
 import { CommanderError } from "commander";
 import { systemClock } from "../clock.js";
 import { type CommonFlags, makeProgram, type RunFlags, type StatusFlags } from "./args.js";
-import { readCredentials, secretsOf } from "./credentials.js";
+import { readCredentials, readPassphrase, secretsOf } from "./credentials.js";
 import { EXIT } from "./exit-codes.js";
 import { failureOf } from "./failures.js";
 import { makeLogger } from "./logging.js";
@@ -13,10 +13,11 @@ let redact = redactor([]);
 
 /** Where the store is, how to log, and what must not be shown. */
 async function prepare(flags: CommonFlags) {
-  const credentials = readCredentials({ file: flags.authFile, env: process.env });
-  redact = redactor(secretsOf(credentials, flags.store));
+  const { env } = process;
+  const secrets = { credentials: readCredentials({ file: flags.authFile, env }), passphrase: readPassphrase(env) };
+  redact = redactor(secretsOf(secrets, flags.store));
   const { openStore } = await import("./stores.js");
-  return { store: await openStore(flags.store, credentials), logger: await makeLogger({ level: flags.logLevel, redact }) };
+  return { store: await openStore(flags.store, secrets), logger: await makeLogger({ level: flags.logLevel, redact }) };
 }
 
 async function run(command: [string, ...string[]], flags: RunFlags): Promise<void> {

@@ -1,23 +1,26 @@
 import { ConfigError } from "../errors.js";
 import type { Store } from "../store.js";
-import type { Credentials } from "./credentials.js";
+import type { Secrets } from "./credentials.js";
 
-type Loader = (url: string, credentials: Credentials | null) => Promise<Store>;
+type Loader = (url: string, secrets: Secrets) => Promise<Store>;
 
 /** By the scheme of the store URL. Each is loaded only when it is asked for. */
 const STORES: Readonly<Record<string, Loader>> = {
-  zookeeper: async (url, credentials) => {
+  zookeeper: async (url, { credentials, passphrase }) => {
     const { zookeeper } = await import("../../adapters/zookeeper/index.js");
-    if (credentials === null) return zookeeper(url);
     const { readUrl } = await import("../../adapters/zookeeper/zookeeper-url.js");
-    return zookeeper({ ...readUrl(url), auth: [credentials] });
+    const spelled = readUrl(url);
+    if (credentials !== null) spelled.auth = [credentials];
+    // The variable may be there for another store's key.
+    if (passphrase !== null && typeof spelled.tls === "object" && spelled.tls.keyFile !== undefined) spelled.tls.passphrase = passphrase;
+    return zookeeper(spelled);
   },
 };
 
 const KNOWN = Object.keys(STORES).map((scheme) => `${scheme}://`);
 
-/** The store that `url` names; `credentials` replace those in the URL. Throws a {@link ConfigError}. */
-export async function openStore(url: string, credentials: Credentials | null): Promise<Store> {
+/** The store that `url` names; credentials replace those in the URL. Throws a {@link ConfigError}. */
+export async function openStore(url: string, secrets: Secrets): Promise<Store> {
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(url)?.[1]?.toLowerCase();
   if (scheme === undefined) {
     throw new ConfigError("--store", `expected a URL that begins with ${KNOWN.join(" or ")}, such as zookeeper://zk1:2181,zk2:2181`);
@@ -30,5 +33,5 @@ export async function openStore(url: string, credentials: Credentials | null): P
   }
   const load = STORES[scheme];
   if (!load) throw new ConfigError("--store", `there is no store for ${scheme}://: use ${KNOWN.join(" or ")}`);
-  return load(url, credentials);
+  return load(url, secrets);
 }

@@ -7,6 +7,7 @@ import { fourLetter } from "./four-letter.js";
 import { freePort } from "./free-port.js";
 import { installZooKeeper, type ZooKeeperInstall } from "./install-zookeeper.js";
 import { until, within } from "./wait-for.js";
+import { type ServerTls, tlsConfig } from "./zookeeper-server-tls.js";
 
 export interface ServerOptions {
   /** Milliseconds. Default 500. */
@@ -19,6 +20,8 @@ export interface ServerOptions {
   readonly jvm?: readonly string[];
   /** Of an ensemble: the number of this server. */
   readonly myid?: number;
+  /** Serves TLS as well, on a port of its own. */
+  readonly tls?: ServerTls;
 }
 
 /** Starts a ZooKeeper server on 127.0.0.1 and waits until it serves. */
@@ -40,7 +43,7 @@ export async function prepareZooKeeper(options: ServerOptions): Promise<ZooKeepe
   const install = await installZooKeeper();
   const folder = await mkdtemp(join(tmpdir(), "tenure-zookeeper-"));
   folders.add(folder);
-  return new ZooKeeperServer(install, folder, options.port ?? (await freePort()), options);
+  return new ZooKeeperServer(install, folder, options.port ?? (await freePort()), options, options.tls ? await freePort() : null);
 }
 
 const folders = new Set<string>();
@@ -57,18 +60,26 @@ export class ZooKeeperServer {
   readonly #folder: string;
   readonly #options: ServerOptions;
   #process: JavaProcess | undefined;
+  readonly #securePort: number | null;
   #paused = false;
 
-  constructor(install: ZooKeeperInstall, folder: string, port: number, options: ServerOptions) {
+  constructor(install: ZooKeeperInstall, folder: string, port: number, options: ServerOptions, securePort: number | null) {
     this.#install = install;
     this.#folder = folder;
     this.#options = options;
     this.port = port;
+    this.#securePort = securePort;
   }
 
   /** For clients. */
   get address(): string {
     return `127.0.0.1:${this.port}`;
+  }
+
+  /** Where it speaks TLS. */
+  get secureAddress(): string {
+    if (this.#securePort === null) throw new Error("the server was made without TLS");
+    return `127.0.0.1:${this.#securePort}`;
   }
 
   /** Throws while it is not running. */
@@ -187,6 +198,7 @@ export class ZooKeeperServer {
       maxClientCnxns: 0,
       "admin.enableServer": false,
       "4lw.commands.whitelist": "*",
+      ...(this.#options.tls && this.#securePort && tlsConfig(this.#folder, this.#securePort, this.#options.tls)),
       ...this.#options.config,
     };
     const lines = Object.entries(config).map(([key, value]) => `${key}=${value}\n`);

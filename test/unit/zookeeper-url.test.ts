@@ -18,6 +18,7 @@ describe("store URLs of ZooKeeper", () => {
         sessionTimeout: 20_000,
         connectTimeout: 250,
         readTimeout: 60_000,
+        tls: null,
         auth: [],
         acl: [{ permissions: "cdrwa", scheme: "world", id: "anyone" }],
       },

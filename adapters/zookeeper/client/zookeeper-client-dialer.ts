@@ -42,8 +42,9 @@ export class Dialer {
         reasons.push(error);
       }
     }
-    const text = `no ZooKeeper server can be reached: ${reasons.map(({ message }) => message).join("; ")}`;
-    throw new StoreError("unreachable", text, { cause: reasons[0] });
+    const code = reasons.every(({ code }) => code === "certificate") ? "certificate" : "unreachable";
+    const text = reasons.map(({ message }) => message).join("; ");
+    throw new StoreError(code, `no ZooKeeper server can be reached: ${text}`, { cause: reasons[0] });
   }
 
   /** The same session again, after its connection was lost: the next server at once, then round after round until `signal`. */

@@ -71,7 +71,7 @@ export class Link implements Connection {
       notify: (type, path) => this.watches.notify(type, path),
       destroy: () => this.destroy(this.#broken("replies out of order")),
     });
-    this.#socket = new FramedSocket(server, {
+    this.#socket = new FramedSocket(server, options.tls, {
       connected: () => this.#shakeHands(),
       frame: (frame) => (this.#proofs === undefined ? this.#welcomed(frame, pkg) : this.#received(frame)),
       heard: () => {
@@ -79,7 +79,7 @@ export class Link implements Connection {
         this.#pulse?.heard();
       },
       drained: () => this.#manager.onSocketDrain(),
-      closed: (reason, cause) => this.destroy(this.#broken(reason, cause)),
+      closed: (reason, cause, certificate) => this.destroy(this.#broken(reason, cause, certificate)),
     });
   }
 
@@ -223,8 +223,8 @@ export class Link implements Connection {
     this.#pulse?.sent();
   }
 
-  #broken(reason: string, cause?: unknown): StoreError {
-    if (!this.#served) return new StoreError("unreachable", `${this.server}: ${reason}`, { cause });
+  #broken(reason: string, cause?: unknown, certificate = false): StoreError {
+    if (!this.#served) return new StoreError(certificate ? "certificate" : "unreachable", `${this.server}: ${reason}`, { cause });
     return new ZooKeeperError("CONNECTIONLOSS", `connection to ${this.server} lost: ${reason}`, { cause });
   }
 }
