@@ -61,8 +61,9 @@ export function readOptions(given: string | ZooKeeperOptions): Settings {
   const root = readPath("root", options.root ?? DEFAULTS.root);
   const auth = readAuth(options.auth);
   const acl = readAcl(options.acl);
-  if (auth.length === 0 && acl.some(({ scheme }) => scheme === "auth")) {
-    throw new ConfigError("acl", 'the scheme "auth" means whoever we are: it needs the option auth');
+  const tls = readTls(options.tls);
+  if (auth.length === 0 && !tls?.identified && acl.some(({ scheme }) => scheme === "auth")) {
+    throw new ConfigError("acl", 'the scheme "auth" means whoever we are: it needs the option auth, or tls with a certificate of ours');
   }
   return {
     chroot,
@@ -75,7 +76,7 @@ export function readOptions(given: string | ZooKeeperOptions): Settings {
       sessionTimeout: readTime("sessionTimeout", options.sessionTimeout ?? DEFAULTS.sessionTimeout),
       connectTimeout: readTime("connectTimeout", options.connectTimeout ?? DEFAULTS.connectTimeout),
       readTimeout: options.readTimeout === undefined ? null : readTime("readTimeout", options.readTimeout),
-      tls: readTls(options.tls),
+      tls,
       auth,
       acl,
     },

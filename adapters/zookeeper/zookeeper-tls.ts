@@ -27,6 +27,7 @@ export interface ZooKeeperTls {
 
 const KEYS = ["ca", "caFile", "cert", "certFile", "key", "keyFile", "passphrase", "servername"];
 const CERTIFICATE = /-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----[\s\S]*?-----END (?:TRUSTED |X509 )?CERTIFICATE-----/g;
+const ENCRYPTED = /-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m;
 
 /** Checks the option `tls`, and reads its files. Null: no TLS. Throws ConfigError; no message holds a secret. */
 export function readTls(given: unknown): TlsSettings | null {
@@ -114,14 +115,15 @@ function certificates({ option, text }: Pem): X509Certificate[] {
 
 function privateKey({ option, text }: Pem, passphrase: unknown): KeyObject {
   if (passphrase !== undefined && typeof passphrase !== "string") throw new ConfigError("tls.passphrase", "expected a text");
+  if (passphrase === undefined && ENCRYPTED.test(text)) {
+    throw new ConfigError("tls.passphrase", `is missing: the key of ${option} is encrypted`);
+  }
   try {
     return createPrivateKey(passphrase === undefined ? text : { key: text, passphrase });
   } catch (cause) {
-    const code = codeOf(cause);
-    if (code === "ERR_MISSING_PASSPHRASE") throw new ConfigError("tls.passphrase", `is missing: the key of ${option} is encrypted`);
     // With a wrong one, what is decrypted is noise: it may also fail to be a key.
     const advice = passphrase === undefined ? "expected a private key, PEM" : "is the passphrase the right one?";
-    throw new ConfigError(option, `the private key cannot be read (${code}): ${advice}`, { cause });
+    throw new ConfigError(option, `the private key cannot be read (${codeOf(cause)}): ${advice}`, { cause });
   }
 }
 

@@ -13,7 +13,13 @@ const STORES: Readonly<Record<string, Loader>> = {
     if (credentials !== null) spelled.auth = [credentials];
     // The variable may be there for another store's key.
     if (passphrase !== null && typeof spelled.tls === "object" && spelled.tls.keyFile !== undefined) spelled.tls.passphrase = passphrase;
-    return zookeeper(spelled);
+    try {
+      return zookeeper(spelled);
+    } catch (error) {
+      throw error instanceof ConfigError && error.option === "tls.passphrase"
+        ? new ConfigError("TENURE_TLS_PASSPHRASE", error.message.replace("tls.passphrase: ", ""))
+        : error;
+    }
   },
 };
 

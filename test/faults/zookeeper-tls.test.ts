@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from "vitest";
+import { connectZooKeeper } from "../../adapters/zookeeper/client/zookeeper-client.js";
+import { type ZooKeeperTls, zookeeper } from "../../adapters/zookeeper/index.js";
+import { readTls } from "../../adapters/zookeeper/zookeeper-tls.js";
+import { Elector, StoreError } from "../../src/index.js";
+import { freePort } from "../support/free-port.js";
+import { fresh } from "../support/names.js";
+import { startProxy } from "../support/proxy.js";
+import { ca, known, MISTAKES, startTlsServers, TICK, type TlsServers, trusting } from "../support/tls-servers.js";
+import { until } from "../support/wait-for.js";
+import { Candidate } from "./support/candidate.js";
+import { INTERVAL, lineUp } from "./support/line.js";
+import { blackholedLeader } from "./support/scenarios/blackholed-leader.js";
+import { CountingClock, clientOptions, open, rejection, watchForStrayErrors } from "./zookeeper-client-support.js";
+
+let servers: TlsServers;
+beforeAll(async () => {
+  servers = await startTlsServers();
+});
+afterAll(() => servers?.[Symbol.asyncDispose]());
+watchForStrayErrors();
+
+const portOf = (address: string) => Number(address.split(":")[1]);
+
+describe("an election over TLS", () => {
+  it("is won, handed over, and kept through a broken connection on the same session", async () => {
+    const { lenient } = servers;
+    await using proxy = await startProxy(portOf(lenient.secureAddress), { framed: false });
+    await using line = await lineUp(lenient.address, ["a", "b"], { servers: proxy.address, tls: trusting });
+    const [a, b] = line.all as [Candidate, Candidate];
+    const told = b.told.length;
+    await a.stop();
+    await b.next("elected", INTERVAL, told);
+
+    const term = b.elector.term;
+    const entries = await line.view.entries();
+    proxy.cut();
+    await until(() => proxy.connections === 1, { what: "b is connected again" });
+    await expect(term?.confirm()).resolves.toBeUndefined();
+    expect(b.elector.term).toBe(term);
+    expect(await line.view.entries()).toEqual(entries);
+    expect(b.all("lost")).toEqual([]);
+  });
+
+  it("is held under a name of the certificate, whatever is dialled, and by the name that is dialled", async () => {
+    const port = portOf(servers.lenient.secureAddress);
+    for (const [host, tls] of [
+      ["127.0.0.1", { ...trusting, servername: "localhost" }],
+      ["localhost", trusting],
+    ] as const) {
+      await using candidate = new Candidate({ store: { servers: `${host}:${port}`, root: `/${fresh("tls")}`, tls }, id: "a" });
+      await candidate.start().next("elected", 10_000, 0);
+    }
+  });
+
+  it.each(["strict", "old"] as const)("shows our certificate to a server that demands it (%s)", async (which) => {
+    const sealed = ca.issue("me", { passphrase: "sesame street" });
+    const tls = { ...trusting, ...sealed, passphrase: "sesame street" };
+    await using line = await lineUp(servers[which].address, ["a", "b"], { servers: servers[which].secureAddress, tls });
+    const told = line.all[1]!.told.length;
+    await line.all[0]!.stop();
+    await line.all[1]!.next("elected", INTERVAL, told);
+  });
+
+  it("is lost by the leader's own clock when its connection swallows everything, before the next one is elected", async () => {
+    expect((await blackholedLeader(servers.lenient.secureAddress, TICK, "until-over", trusting)).problems).toEqual([]);
+  });
+
+  it("is reached past a dead address, a plain port, and servers whose certificates do not hold", async () => {
+    const { lenient, strict, expired } = servers;
+    const addresses = [`127.0.0.1:${await freePort()}`, inject("zookeeper"), expired.secureAddress, strict.secureAddress];
+    const store = { servers: [...addresses, lenient.secureAddress], root: `/${fresh("tls")}`, tls: trusting };
+    // In an order of chance each time.
+    for (let round = 0; round < 5; round++) {
+      await using candidate = new Candidate({ store, id: "a" });
+      await candidate.start().next("elected", 10_000, 0);
+      expect(candidate.count("warning")).toBe(0);
+    }
+  });
+
+  it("tells of each server what is wrong with it when none will do, and tries on while one may come back", async () => {
+    const dead = `127.0.0.1:${await freePort()}`;
+    const store = { servers: [dead, servers.expired.secureAddress], root: `/${fresh("tls")}`, tls: trusting };
+    await using candidate = new Candidate({ store, id: "a" });
+    const { error } = await candidate.start().next("warning", 10_000, 0);
+    expect(error).toMatchObject({ code: "unreachable", transient: true });
+    expect(error?.message).toContain(`${dead}: connection refused`);
+    expect(error?.message).toContain(`${servers.expired.secureAddress}: its certificate`);
+    await candidate.next("warning", 10_000, candidate.told.length);
+  });
+});
+
+describe("one clear error for", () => {
+  const lasting = MISTAKES.filter(({ code }) => code === "certificate");
+  it.each(lasting)("$what, which stops the candidate", async ({ address, tls, says }) => {
+    const store = zookeeper({ servers: address(servers), root: `/${fresh("tls")}`, tls });
+    const candidate = new Candidate({ store, id: "a" }).start();
+    const { error } = await candidate.next("stopped", 10_000, 0);
+    expect(error).toBeInstanceOf(StoreError);
+    expect(error).toMatchObject({ code: "certificate", transient: false });
+    expect(error?.message).toMatch(new RegExp(`^no ZooKeeper server can be used: ${address(servers)}: ${says.source}$`));
+    expect(candidate.story()).toEqual(["stopped"]);
+    await expect(new Elector({ store, election: "seat" }).lead(() => {})).rejects.toMatchObject({ code: "certificate" });
+  });
+
+  const passing = MISTAKES.filter(({ code }) => code === "unreachable");
+  it.each(passing)("$what, with each try, since it looks like a server that does not serve", async ({ address, tls, says }) => {
+    await using candidate = new Candidate({ store: { servers: address(servers), root: `/${fresh("tls")}`, tls }, id: "a" });
+    candidate.start();
+    await until(() => candidate.count("warning") >= 2, { what: "two warnings" });
+    for (const { error } of candidate.all("warning")) {
+      expect(error).toMatchObject({ code: "unreachable", transient: true });
+      expect(error?.message).toMatch(new RegExp(`^no ZooKeeper server can be reached: ${address(servers)}: the server ${says.source}$`));
+    }
+  });
+});
+
+describe("a certificate as an identity", () => {
+  it.each([
+    ["the scheme x509 gives to it", { scheme: "x509", id: "CN=me" }],
+    ["its creator keeps for itself", { scheme: "auth", id: "" }],
+  ])("owns what %s, and nobody else does", async (_, whom) => {
+    const { strict } = servers;
+    const store = { servers: strict.secureAddress, root: `/${fresh("x509")}`, acl: [{ permissions: "cdrwa", ...whom }] };
+    await using owner = new Candidate({ store: { ...store, tls: known }, id: "owner" });
+    await owner.start().next("elected", 10_000, 0);
+    const stranger = new Candidate({ store: { ...store, tls: { ...trusting, ...ca.issue("stranger") } }, id: "stranger" });
+    const { error } = await stranger.start().next("stopped", 10_000, 0);
+    expect(error).toMatchObject({ code: "auth", transient: false });
+    expect(error?.message).toContain(store.root);
+    expect(owner.isLeader).toBe(true);
+  });
+});
+
+describe("the client over TLS", () => {
+  const options = (address: string, tls: ZooKeeperTls = trusting) => clientOptions([address], { tls: readTls(tls) });
+
+  it("closes the session that it has opened in vain", async () => {
+    const { lenient } = servers;
+    await using proxy = await startProxy(portOf(lenient.secureAddress), { framed: false });
+    proxy.delay(1000, "down");
+    const sessions = async () => Number((await lenient.mntr()).zk_global_sessions);
+    const before = await sessions();
+    const clock = new CountingClock();
+    const abort = new AbortController();
+    const opening = rejection(connectZooKeeper({ ...options(proxy.address), connectTimeout: 10_000 }, clock, abort.signal));
+    await until(async () => (await sessions()) === before + 1, { what: "the server has opened a session" });
+    abort.abort(new Error("not wanted"));
+    expect(await opening).toBe(abort.signal.reason);
+    expect(clock.pending).toBe(0);
+    await until(async () => (await sessions()) === before, { timeout: 2000, what: "no session is left (it would last 4 s)" });
+  });
+
+  it("gives up a handshake of TLS that nobody answers", async () => {
+    await using proxy = await startProxy(portOf(servers.lenient.secureAddress), { framed: false });
+    proxy.blackhole();
+    const clock = new CountingClock();
+    const opening = connectZooKeeper({ ...options(proxy.address), connectTimeout: 300 }, clock, AbortSignal.timeout(10_000));
+    expect(await rejection(opening)).toMatchObject({ code: "unreachable", message: expect.stringContaining("no handshake within 300 ms") });
+    expect(clock.pending).toBe(0);
+  });
+
+  it("sends the requests of one turn in one piece", async () => {
+    await using proxy = await startProxy(portOf(servers.lenient.secureAddress), { framed: false });
+    const client = await open(proxy.address, { tls: readTls(trusting) });
+    proxy.hold("up");
+    const reads = Array.from({ length: 20 }, () => client.exists("/", AbortSignal.timeout(10_000)));
+    await until(() => proxy.held > 0, { what: "they are on their way" });
+    expect(proxy.held).toBe(1);
+    proxy.release();
+    await Promise.all(reads);
+    onTestFinished(() => client.destroy());
+  });
+});
