@@ -3,11 +3,13 @@ import { connectZooKeeper } from "../../adapters/zookeeper/client/zookeeper-clie
 import { type ZooKeeperTls, zookeeper } from "../../adapters/zookeeper/index.js";
 import { readTls } from "../../adapters/zookeeper/zookeeper-tls.js";
 import { Elector, StoreError } from "../../src/index.js";
+import type { Identity } from "../support/certificates.js";
 import { freePort } from "../support/free-port.js";
 import { fresh } from "../support/names.js";
 import { startProxy } from "../support/proxy.js";
 import { ca, known, MISTAKES, startTlsServers, TICK, type TlsServers, trusting } from "../support/tls-servers.js";
 import { until } from "../support/wait-for.js";
+import { startZooKeeper } from "../support/zookeeper-server.js";
 import { Candidate } from "./support/candidate.js";
 import { INTERVAL, lineUp } from "./support/line.js";
 import { blackholedLeader } from "./support/scenarios/blackholed-leader.js";
@@ -110,8 +112,34 @@ describe("one clear error for", () => {
     await until(() => candidate.count("warning") >= 2, { what: "two warnings" });
     for (const { error } of candidate.all("warning")) {
       expect(error).toMatchObject({ code: "unreachable", transient: true });
-      expect(error?.message).toMatch(new RegExp(`^no ZooKeeper server can be reached: ${address(servers)}: the server ${says.source}$`));
+      expect(error?.message).toMatch(new RegExp(`^no ZooKeeper server can be reached: ${address(servers)}: ${says.source}$`));
     }
+  });
+});
+
+describe("a server's certificate that expires while candidates stand", () => {
+  it("is told of with each try, and they stand again once it has been renewed", async () => {
+    const names = ["127.0.0.1"];
+    const good = ca.issue("server", { names });
+    await using server = await startZooKeeper({ tickTime: TICK, tls: { ...good, ca: ca.cert } });
+    const store = { servers: server.secureAddress, root: `/${fresh("tls")}`, sessionTimeout: 4000, tls: trusting };
+    await using candidate = new Candidate({ store, id: "a" });
+    await candidate.start().next("elected", 10_000, 0);
+    const restart = async (identity: Identity) => {
+      await server.stop("SIGKILL");
+      server.certify(identity);
+      await server.start();
+    };
+    await restart(ca.issue("server", { names, days: -1 }));
+    await until(() => candidate.count("warning") >= 2, { what: "two warnings", timeout: 20_000 });
+    for (const { error } of candidate.all("warning")) {
+      expect(error).toMatchObject({ transient: true });
+      expect(error?.message).toMatch(/CERT_HAS_EXPIRED|connection refused/);
+    }
+    expect(candidate.all("warning").map(({ error }) => (error as StoreError).code)).toContain("certificate");
+    const from = candidate.told.length;
+    await restart(good);
+    await candidate.next("elected", 20_000, from);
   });
 });
 

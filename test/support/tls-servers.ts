@@ -49,8 +49,8 @@ export interface Mistake {
 const lenient = ({ lenient }: TlsServers) => lenient.secureAddress;
 const strict = ({ strict }: TlsServers) => strict.secureAddress;
 const refused =
-  /the server refuses our certificate: give one in tls\.cert that its trust store knows and that has not expired \(ERR_SSL_\w+\)/;
-const demanded = /the server demands a certificate of its clients: give one in tls\.cert, with its key in tls\.key \(ERR_SSL_\w+\)/;
+  /the server refuses our certificate: give one in tls\.cert that its trust store knows and that has not expired \(ERR_SSL_[\w/]+\)/;
+const demanded = /the server demands a certificate of its clients: give one in tls\.cert, with its key in tls\.key \(ERR_SSL_[\w/]+\)/;
 
 export const MISTAKES: readonly Mistake[] = [
   {
@@ -115,13 +115,13 @@ export const MISTAKES: readonly Mistake[] = [
     address: ({ lenient }) => lenient.address,
     tls: trusting,
     code: "unreachable",
-    says: /closed the connection: it does not seem to speak TLS on this port: give the server's secureClientPort, or leave out the option tls/,
+    says: /(the server closed the connection|connection reset): it does not seem to speak TLS on this port: give the server's secureClientPort, or leave out the option tls/,
   },
   {
     what: "no TLS on a TLS port",
     address: lenient,
     tls: false,
     code: "unreachable",
-    says: /closed the connection: it serves nobody at present, or speaks TLS on this port \(option tls\)/,
+    says: /(the server closed the connection|connection reset): it serves nobody at present, or speaks TLS on this port \(option tls\)/,
   },
 ];

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Identity } from "./certificates.js";
 import { type JavaProcess, spawnJava } from "./child-java.js";
 import { fourLetter } from "./four-letter.js";
 import { freePort } from "./free-port.js";
@@ -59,6 +60,7 @@ export class ZooKeeperServer {
   readonly #install: ZooKeeperInstall;
   readonly #folder: string;
   readonly #options: ServerOptions;
+  #tls: ServerTls | undefined;
   #process: JavaProcess | undefined;
   readonly #securePort: number | null;
   #paused = false;
@@ -69,6 +71,7 @@ export class ZooKeeperServer {
     this.#options = options;
     this.port = port;
     this.#securePort = securePort;
+    this.#tls = options.tls;
   }
 
   /** For clients. */
@@ -126,6 +129,11 @@ export class ZooKeeperServer {
       process.kill(process_.pid, "SIGKILL");
       return process_.exited;
     });
+  }
+
+  /** Shows `identity` from its next start on. */
+  certify(identity: Identity): void {
+    if (this.#tls) this.#tls = { ...this.#tls, ...identity };
   }
 
   /** SIGSTOP: its connections stay open, nothing is answered. */
@@ -198,7 +206,7 @@ export class ZooKeeperServer {
       maxClientCnxns: 0,
       "admin.enableServer": false,
       "4lw.commands.whitelist": "*",
-      ...(this.#options.tls && this.#securePort && tlsConfig(this.#folder, this.#securePort, this.#options.tls)),
+      ...(this.#tls && this.#securePort && tlsConfig(this.#folder, this.#securePort, this.#tls)),
       ...this.#options.config,
     };
     const lines = Object.entries(config).map(([key, value]) => `${key}=${value}\n`);

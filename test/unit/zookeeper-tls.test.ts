@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ZooKeeperClient } from "../../adapters/zookeeper/client/zookeeper-wire.js";
+import { tlsFault } from "../../adapters/zookeeper/client/zookeeper-client-tls.js";
+import type { TlsSettings, ZooKeeperClient } from "../../adapters/zookeeper/client/zookeeper-wire.js";
 import { type ZooKeeperTls, zookeeper } from "../../adapters/zookeeper/index.js";
 import { readOptions } from "../../adapters/zookeeper/zookeeper-options.js";
 import { ZooKeeperStore } from "../../adapters/zookeeper/zookeeper-store.js";
@@ -116,6 +117,35 @@ describe("the option tls", () => {
     expect(error).toMatchObject({ option });
     expect(error.message).toMatch(message);
     expect(error.message).not.toContain("hush");
+  });
+});
+
+describe("an error of TLS", () => {
+  const settings = readOptions({ servers: "h1", tls: true }).client.tls as TlsSettings;
+
+  it.each([
+    [
+      "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+      true,
+      /Node\.js knows: give the certificate of the CA in tls\.ca \(UNABLE_TO_GET_ISSUER_CERT_LOCALLY\)/,
+    ],
+    ["CERT_NOT_YET_VALID", true, /not valid yet: compare the clocks/],
+    ["CERT_REVOKED", true, /may not be used/],
+    ["ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED", true, /demands a certificate/],
+    ["ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE", true, /demands a certificate/],
+    ["ERR_SSL_TLSV1_ALERT_UNKNOWN_CA", true, /demands a certificate/],
+    ["ERR_SSL_WRONG_VERSION_NUMBER", false, /what answers there is not TLS.*secureClientPort/],
+    ["ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION", false, /handshake failed \(ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION\)/],
+  ])("says what to do: %s", (code, certificate, reason) => {
+    expect(tlsFault(Object.assign(new Error("no words for people"), { code }), settings)).toEqual({
+      certificate,
+      reason: expect.stringMatching(reason),
+    });
+  });
+
+  it("is not what ends a connection otherwise", () => {
+    expect(tlsFault(Object.assign(new Error("reset"), { code: "ECONNRESET" }), settings)).toBeNull();
+    expect(tlsFault(new Error("none"), settings)).toBeNull();
   });
 });
 

@@ -100,12 +100,13 @@ export class FramedSocket {
 
   #inWords(error: NodeJS.ErrnoException): TlsFault {
     const fault = this.#tls === null ? null : tlsFault(error, this.#tls);
-    return fault ?? { reason: inWords(error), certificate: false };
+    if (fault !== null) return fault;
+    return error.code === "ECONNRESET" ? this.#hungUp(inWords(error)) : { reason: inWords(error), certificate: false };
   }
 
-  #hungUp(): TlsFault {
+  #hungUp(reason = "the server closed the connection"): TlsFault {
     const hint = this.#heard ? "" : `: ${hungUp(this.#tls, this.#connected)}`;
-    return { reason: `the server closed the connection${hint}`, certificate: false };
+    return { reason: reason + hint, certificate: false };
   }
 }
 
