@@ -90,7 +90,7 @@ describe("redaction", () => {
       { credentials: { scheme: "digest", credentials: 'ann:so "quoted"' }, passphrase: "of the key" },
       "zookeeper://bob:per%20cent@h",
     );
-    const text = JSON.stringify({ a: 'so "quoted"', b: "per%20cent", c: "per cent" });
-    expect(redactor(secrets)(text)).toBe(JSON.stringify({ a: "***", b: "***", c: "***" }));
+    const text = JSON.stringify({ a: 'so "quoted"', b: "per%20cent", c: "per cent", d: "of the key" });
+    expect(redactor(secrets)(text)).toBe(JSON.stringify({ a: "***", b: "***", c: "***", d: "***" }));
   });
 });

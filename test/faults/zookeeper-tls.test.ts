@@ -1,18 +1,21 @@
-import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { connectZooKeeper } from "../../adapters/zookeeper/client/zookeeper-client.js";
+import { FramedSocket } from "../../adapters/zookeeper/client/zookeeper-client-socket.js";
 import { type ZooKeeperTls, zookeeper } from "../../adapters/zookeeper/index.js";
 import { readTls } from "../../adapters/zookeeper/zookeeper-tls.js";
+import { systemClock } from "../../src/clock.js";
 import { Elector, StoreError } from "../../src/index.js";
 import type { Identity } from "../support/certificates.js";
 import { freePort } from "../support/free-port.js";
 import { fresh } from "../support/names.js";
 import { startProxy } from "../support/proxy.js";
-import { ca, known, MISTAKES, startTlsServers, TICK, type TlsServers, trusting } from "../support/tls-servers.js";
+import { ca, known, MISTAKES, otherCa, startTlsServers, TICK, type TlsServers, trusting } from "../support/tls-servers.js";
 import { until } from "../support/wait-for.js";
 import { startZooKeeper } from "../support/zookeeper-server.js";
 import { Candidate } from "./support/candidate.js";
 import { INTERVAL, lineUp } from "./support/line.js";
 import { blackholedLeader } from "./support/scenarios/blackholed-leader.js";
+import { startTlsListener } from "./support/tls-listener.js";
 import { CountingClock, clientOptions, open, rejection, watchForStrayErrors } from "./zookeeper-client-support.js";
 
 let servers: TlsServers;
@@ -188,15 +191,46 @@ describe("the client over TLS", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("sends the requests of one turn in one piece", async () => {
-    await using proxy = await startProxy(portOf(servers.lenient.secureAddress), { framed: false });
-    const client = await open(proxy.address, { tls: readTls(trusting) });
-    proxy.hold("up");
-    const reads = Array.from({ length: 20 }, () => client.exists("/", AbortSignal.timeout(10_000)));
-    await until(() => proxy.held > 0, { what: "they are on their way" });
-    expect(proxy.held).toBe(1);
-    proxy.release();
-    await Promise.all(reads);
-    onTestFinished(() => client.destroy());
+  it("tells nothing to a server whose certificate does not hold, least of all a password", async () => {
+    await using rogue = await startTlsListener(otherCa.issue("rogue", { names: ["127.0.0.1"] }));
+    for (let round = 0; round < 5; round++) {
+      const auth = [{ scheme: "digest", credentials: "me:secret" }];
+      const opening = connectZooKeeper({ ...options(`127.0.0.1:${rogue.port}`), auth }, systemClock, AbortSignal.timeout(10_000));
+      expect(await rejection(opening)).toMatchObject({ code: "certificate" });
+    }
+    await until(() => rogue.handshakes() === 5, { what: "all handshakes are over" });
+    expect(rogue.heard.bytes).toBe(0);
+  });
+
+  it("says which server it wants", async () => {
+    await using listener = await startTlsListener(ca.issue("server", { names: ["localhost", "127.0.0.1"] }));
+    for (const [host, tls] of [
+      ["localhost", trusting],
+      ["127.0.0.1", { ...trusting, servername: "localhost" }],
+      ["127.0.0.1", trusting],
+    ] as const) {
+      const opening = connectZooKeeper(
+        { ...options(`${host}:${listener.port}`, tls), connectTimeout: 300 },
+        systemClock,
+        AbortSignal.timeout(10_000),
+      );
+      expect(await rejection(opening)).toMatchObject({ code: "unreachable", message: expect.stringContaining("no handshake") });
+    }
+    expect(listener.names).toEqual(["localhost", "localhost", false]);
+    expect(listener.heard.bytes).toBeGreaterThan(0);
+  });
+
+  it("sends what is written in one turn in one piece", async () => {
+    await using listener = await startTlsListener(ca.issue("server", { names: ["127.0.0.1"] }));
+    const host = { frame: () => {}, heard: () => {}, drained: () => {}, closed: () => {} };
+    const socket = new FramedSocket(`127.0.0.1:${listener.port}`, readTls(trusting), {
+      ...host,
+      connected: () => {
+        for (let i = 0; i < 20; i++) socket.write(Buffer.alloc(30));
+      },
+    });
+    await until(() => listener.heard.bytes === 600, { what: "all has arrived" });
+    expect(listener.heard.pieces).toBe(1);
+    socket.destroy();
   });
 });
