@@ -20,7 +20,7 @@ const HINTS: Partial<Readonly<Record<StoreErrorCode, string>>> = {
   timeout: UNREACHABLE_HINT,
   "connection-lost": UNREACHABLE_HINT,
   auth: "give credentials in TENURE_AUTH or --auth-file, or let this identity use the path",
-  certificate: "in --store say tls=true&caFile=FILE, &certFile=FILE&keyFile=FILE, &servername=NAME",
+  certificate: "in --store, tls.ca, tls.cert, tls.key and tls.servername are caFile=, certFile=, keyFile= and servername=",
 };
 
 /** What a failure of the command line comes to: its exit code, and one line that says what to do next. */

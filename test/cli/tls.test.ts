@@ -96,7 +96,7 @@ describe("tenure over TLS", () => {
     ]);
     expect(status.stderr).toMatch(/^[^\n]+\n$/);
     expect(status.stderr).toMatch(says);
-    expect(status.stderr).toContain(code === "certificate" ? "caFile=FILE" : "check the address");
+    expect(status.stderr).toContain(code === "certificate" ? "are caFile=" : "check the address");
     expect(status.stderr).not.toContain("TENURE_AUTH");
     expect(status.code).toBe(exit);
     expect(run.stderr).toMatch(says);

@@ -16,7 +16,7 @@ import { Candidate } from "./support/candidate.js";
 import { INTERVAL, lineUp } from "./support/line.js";
 import { blackholedLeader } from "./support/scenarios/blackholed-leader.js";
 import { startTlsListener } from "./support/tls-listener.js";
-import { CountingClock, clientOptions, open, rejection, watchForStrayErrors } from "./zookeeper-client-support.js";
+import { CountingClock, clientOptions, rejection, watchForStrayErrors } from "./zookeeper-client-support.js";
 
 let servers: TlsServers;
 beforeAll(async () => {
