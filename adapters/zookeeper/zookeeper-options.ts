@@ -62,7 +62,7 @@ export function readOptions(given: string | ZooKeeperOptions): Settings {
   const auth = readAuth(options.auth);
   const acl = readAcl(options.acl);
   const tls = readTls(options.tls);
-  if (auth.length === 0 && !tls?.identified && acl.some(({ scheme }) => scheme === "auth")) {
+  if (auth.length === 0 && !tls?.subject && acl.some(({ scheme }) => scheme === "auth")) {
     throw new ConfigError("acl", 'the scheme "auth" means whoever we are: it needs the option auth, or tls with a certificate of ours');
   }
   return {

@@ -39,13 +39,13 @@ export function readTls(given: unknown): TlsSettings | null {
   if (key !== null && cert === null) throw new ConfigError(key.option, "needs the certificate as well: give tls.cert or tls.certFile");
   if (cert !== null && key === null) throw new ConfigError(cert.option, "needs its private key as well: give tls.key or tls.keyFile");
   if (tls.passphrase !== undefined && key === null) throw new ConfigError("tls.passphrase", "is for the key, but there is none");
-  if (cert !== null && key !== null) checkPair(cert, key, privateKey(key, tls.passphrase));
+  const subject = cert !== null && key !== null ? subjectOf(cert, key, privateKey(key, tls.passphrase)) : null;
   try {
     const context = createSecureContext({
       ...(ca && { ca: ca.text }),
       ...(cert && key && { cert: cert.text, key: key.text, ...(tls.passphrase !== undefined && { passphrase: tls.passphrase }) }),
     });
-    return { context, servername, ownCa: ca !== null, identified: cert !== null };
+    return { context, servername, ownCa: ca !== null, subject };
   } catch (cause) {
     throw new ConfigError("tls", `cannot be used: ${codeOf(cause)}`, { cause });
   }
@@ -127,9 +127,15 @@ function privateKey({ option, text }: Pem, passphrase: unknown): KeyObject {
   }
 }
 
-function checkPair(cert: Pem, key: Pem, privateKey: KeyObject): void {
-  if (certificates(cert)[0]?.checkPrivateKey(privateKey)) return;
-  throw new ConfigError(key.option, `is not the key of the first certificate in ${cert.option}`);
+/** As the servers name it (RFC 2253): the last part of it first. */
+function subjectOf(cert: Pem, key: Pem, privateKey: KeyObject): string {
+  const [ours] = certificates(cert);
+  if (!ours?.checkPrivateKey(privateKey)) {
+    throw new ConfigError(key.option, `is not the key of the first certificate in ${cert.option}`);
+  }
+  // A certificate may have other names only (SPIFFE), whatever the types say.
+  const subject: string | undefined = ours.subject;
+  return subject?.split("\n").reverse().join(",") ?? "";
 }
 
 function readServername(servername: unknown): string | null {

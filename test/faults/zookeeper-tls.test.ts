@@ -148,7 +148,7 @@ describe("a server's certificate that expires while candidates stand", () => {
 
 describe("a certificate as an identity", () => {
   it.each([
-    ["the scheme x509 gives to it", { scheme: "x509", id: "CN=me" }],
+    ["the scheme x509 gives to it", { scheme: "x509", id: "CN=me,O=acme" }],
     ["its creator keeps for itself", { scheme: "auth", id: "" }],
   ])("owns what %s, and nobody else does", async (_, whom) => {
     const { strict } = servers;

@@ -17,7 +17,13 @@ export interface CertificateRequest {
 }
 
 const DAY = 86_400_000;
-const OIDS = { commonName: "2.5.4.3", names: "2.5.29.17", constraints: "2.5.29.19", ecdsaWithSha256: "1.2.840.10045.4.3.2" };
+const OIDS = {
+  organization: "2.5.4.10",
+  commonName: "2.5.4.3",
+  names: "2.5.29.17",
+  constraints: "2.5.29.19",
+  ecdsaWithSha256: "1.2.840.10045.4.3.2",
+};
 
 /**
  * A certificate authority of one test run. It writes its certificates by itself: Node can sign but not make them, and keytool,
@@ -35,7 +41,7 @@ export class Authority {
     this.cert = this.#certify(name, publicKey, 2, extension(OIDS.constraints, sequence(yes()), true));
   }
 
-  /** A certificate for `name` (CN), and its key. */
+  /** A certificate for `name` (O=acme, CN=`name`), and its key. */
   issue(name: string, { names = [], days = 2, passphrase }: CertificateRequest = {}): Identity {
     const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
     const cert = this.#certify(name, publicKey, days, names.length === 0 ? null : extension(OIDS.names, sequence(...names.map(otherName))));
@@ -60,8 +66,11 @@ export class Authority {
   }
 }
 
+/** O=acme, CN=`name`; nothing at all for an empty name. */
 function distinguished(name: string): Buffer {
-  return sequence(set(sequence(oid(OIDS.commonName), text(name))));
+  if (name === "") return sequence();
+  const parts = [sequence(oid(OIDS.organization), text("acme")), sequence(oid(OIDS.commonName), text(name))];
+  return sequence(...parts.map((part) => set(part)));
 }
 
 function extension(id: string, value: Buffer, critical = false): Buffer {

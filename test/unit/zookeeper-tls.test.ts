@@ -39,18 +39,22 @@ describe("the option tls", () => {
     expect(readOptions("h1").client.tls).toBeNull();
     expect(readOptions("zookeeper://h1?tls=false").client.tls).toBeNull();
     expect(tlsOf(false)).toBeNull();
-    expect(tlsOf(true)).toMatchObject({ ownCa: false, identified: false, servername: null });
-    expect(readOptions("zookeeper://h1?tls=true").client.tls).toMatchObject({ ownCa: false, identified: false, servername: null });
+    expect(tlsOf(true)).toMatchObject({ ownCa: false, subject: null, servername: null });
+    expect(readOptions("zookeeper://h1?tls=true").client.tls).toMatchObject({ ownCa: false, subject: null, servername: null });
   });
 
   it("takes PEM as texts, Buffers, a list of authorities, and files", () => {
-    const whole = { ownCa: true, identified: true, servername: "zk.example" };
+    const whole = { ownCa: true, subject: "CN=me,O=acme", servername: "zk.example" };
     expect(tlsOf({ ca: ca.cert, cert: me.cert, key: me.key, servername: "zk.example" })).toMatchObject(whole);
     const [cert, key] = [Buffer.from(me.cert), Buffer.from(me.key)];
     expect(tlsOf({ ca: [Buffer.from(ca.cert), ca.cert], cert, key, servername: "zk.example" })).toMatchObject(whole);
     const url = `zookeeper://h1?tls=true&caFile=${at("ca.pem")}&certFile=${at("me.pem")}&keyFile=${at("me.key")}&servername=zk.example`;
     expect(readOptions(url).client.tls).toMatchObject(whole);
-    expect(tlsOf({ cert: sealed.cert, keyFile: at("sealed.key"), passphrase: "sesame street" })).toMatchObject({ identified: true });
+    expect(tlsOf({ cert: sealed.cert, keyFile: at("sealed.key"), passphrase: "sesame street" })).toMatchObject({ subject: "CN=me,O=acme" });
+  });
+
+  it("takes a certificate without a subject", () => {
+    expect(tlsOf(ca.issue("", { names: ["me.example"] }))).toMatchObject({ subject: "" });
   });
 
   it("reads files once, when the store is made", () => {

@@ -25,9 +25,10 @@ export function tlsFault(error: NodeJS.ErrnoException, tls: TlsSettings): TlsFau
   const theirs = refusalOfTheirs(error, tls);
   if (theirs !== null) return { reason: `${theirs} (${code})`, certificate: true };
   if (OUR_CERTIFICATE_REFUSED.test(code)) {
-    const advice = tls.identified
-      ? "the server refuses our certificate: give one in tls.cert that its trust store knows and that has not expired"
-      : "the server demands a certificate of its clients: give one in tls.cert, with its key in tls.key";
+    const advice =
+      tls.subject !== null
+        ? "the server refuses our certificate: give one in tls.cert that its trust store knows and that has not expired"
+        : "the server demands a certificate of its clients: give one in tls.cert, with its key in tls.key";
     return { reason: `${advice} (${code})`, certificate: true };
   }
   if (code === "ERR_SSL_WRONG_VERSION_NUMBER") return { reason: `what answers there is not TLS: ${PORT}`, certificate: false };

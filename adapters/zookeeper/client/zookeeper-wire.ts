@@ -93,8 +93,8 @@ export interface TlsSettings {
   readonly context: SecureContext;
   /** Whether `context` trusts other authorities than those that Node.js knows. */
   readonly ownCa: boolean;
-  /** Whether `context` has a certificate of ours. */
-  readonly identified: boolean;
+  /** Whose certificate of ours `context` has, as the scheme `x509` of ACLs has it; null: none. */
+  readonly subject: string | null;
   /** The name that every server's certificate must hold for; null: the host that is dialled. */
   readonly servername: string | null;
 }
