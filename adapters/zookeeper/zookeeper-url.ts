@@ -11,11 +11,13 @@ export interface Spelled {
   connectTimeout?: Duration;
   readTimeout?: Duration;
   auth?: { scheme: string; credentials: string }[];
+  acl?: string;
 }
 
 const SCHEME = "zookeeper://";
 const DURATIONS = ["sessionTimeout", "tickTime", "connectTimeout", "readTimeout"] as const;
-const KEYS: readonly string[] = [...DURATIONS, "root"];
+const TEXTS = ["root", "acl"] as const;
+const KEYS: readonly string[] = [...DURATIONS, ...TEXTS];
 
 /** Reads a store URL, or a bare list of hosts with an optional chroot: what stands behind `zookeeper://`. Throws ConfigError. */
 export function readUrl(text: string): Spelled {
@@ -59,7 +61,7 @@ function readQuery(query: string, spelled: Spelled): void {
     if (!KEYS.includes(key)) throw new ConfigError(key, `unknown option in the store URL; expected one of ${KEYS.join(", ")}`);
     if (seen.has(key)) throw new ConfigError(key, "given twice in the store URL");
     seen.add(key);
-    if (key === "root") spelled.root = value;
+    if ((TEXTS as readonly string[]).includes(key)) spelled[key as (typeof TEXTS)[number]] = value;
     else spelled[key as (typeof DURATIONS)[number]] = parseDurationText(key, value);
   }
 }

@@ -18,7 +18,7 @@ const HINTS: Partial<Readonly<Record<StoreErrorCode, string>>> = {
   unreachable: UNREACHABLE_HINT,
   timeout: UNREACHABLE_HINT,
   "connection-lost": UNREACHABLE_HINT,
-  auth: "give credentials in TENURE_AUTH or --auth-file, or let this identity use the path",
+  auth: "credentials come from TENURE_AUTH or --auth-file",
 };
 
 /** What a failure of the command line comes to: its exit code, and one line that says what to do next. */

@@ -12,11 +12,12 @@ import { redactor } from "./redact.js";
 let redact = redactor([]);
 
 /** Where the store is, how to log, and what must not be shown. */
-async function prepare(flags: CommonFlags) {
+async function prepare(flags: CommonFlags & { readonly acl?: string }) {
   const credentials = readCredentials({ file: flags.authFile, env: process.env });
   redact = redactor(secretsOf(credentials, flags.store));
   const { openStore } = await import("./stores.js");
-  return { store: await openStore(flags.store, credentials), logger: await makeLogger({ level: flags.logLevel, redact }) };
+  const store = await openStore(flags.store, { credentials, acl: flags.acl ?? null });
+  return { store, logger: await makeLogger({ level: flags.logLevel, redact }) };
 }
 
 async function run(command: [string, ...string[]], flags: RunFlags): Promise<void> {
