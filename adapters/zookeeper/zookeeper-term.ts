@@ -35,7 +35,10 @@ export async function leaveVersionZero(requests: Requests, path: string, data: B
   await tolerate(requests.write([{ op: "setData", path, data, version: 0 }], signal), "BADVERSION", "NONODE");
 }
 
-/** Makes all that a new election needs, in one transaction; node by node if part of it is there, or its root is not. */
+/**
+ * Makes all that a new election needs, in one transaction; node by node if part of it is there, or its root is not. Who may not make
+ * an election may still make what lies below one.
+ */
 export async function makeElection(requests: Requests, paths: ElectionPaths, signal: AbortSignal): Promise<void> {
   const nothing = Buffer.alloc(0);
   const data = writeVacant();
@@ -45,7 +48,7 @@ export async function makeElection(requests: Requests, paths: ElectionPaths, sig
     { op: "create", path: paths.term, data, mode: "persistent" },
     { op: "setData", path: paths.term, data, version: -1 },
   ] as const;
-  if ((await tolerate(requests.write(operations, signal), "NODEEXISTS", "NONODE")) === undefined)
+  if ((await tolerate(requests.write(operations, signal), "NODEEXISTS", "NONODE", "NOAUTH")) === undefined)
     await makeParents(requests, paths, signal);
 }
 
