@@ -19,6 +19,7 @@ const inLanguage = (language: string) => blocks.filter((block) => block.language
 // Below dist/, so that "tenure" is this package.
 mkdirSync(join(top, "dist"), { recursive: true });
 const dir = mkdtempSync(join(top, "dist", "readme-"));
+writeFileSync(join(dir, "nightly.sh"), '#!/bin/sh\necho "$TENURE_ELECTION $TENURE_FENCE $*"\n', { mode: 0o755 });
 afterAll(() => rmSync(dir, { recursive: true }));
 
 /** The hosts that the README names are the test's server; each example has a chroot of its own. */
@@ -49,7 +50,6 @@ describe("the README's commands", () => {
   });
 
   it("of tenure run as they stand", async () => {
-    writeFileSync(join(dir, "nightly.sh"), '#!/bin/sh\necho "$TENURE_ELECTION $TENURE_FENCE $*"\n', { mode: 0o755 });
     const lines = commands.filter((line) => line.startsWith("npx tenure "));
     expect(lines.length).toBe(3);
     for (const line of lines) {
