@@ -44,12 +44,8 @@ export function writeVacant(): Buffer {
   return encode({ v: VERSION, entry: null, since: null });
 }
 
-/**
- * Reads the data of `term`. No data name nobody: that is how an administrator makes the node. Throws StoreError `unsupported` for a later
- * version; malformed data is told, not thrown.
- */
+/** Reads the data of `term`. Throws StoreError `unsupported` for a later version; malformed data is told, not thrown. */
 export function readTerm(data: Buffer, path: string): TermData {
-  if (data.length === 0) return { record: null, extra: {}, fault: null };
   const json = decode(data, path);
   if (typeof json === "string") return { record: null, extra: {}, fault: json };
   const { v: _v, entry, since, ...extra } = json;
