@@ -64,7 +64,8 @@ export class StoreError extends TenureError {
  * Why a term ended:
  * - `resigned`: `resign()` was called, or the work of `lead` returned or threw by itself
  * - `stopped`: `stop()` was called, or the signal of `lead` aborted
- * - `yielded`: proofs were missing for so long that admission closed; the work ended in time and the seat was handed on
+ * - `yielded`: proofs were missing for so long that admission closed, or the seat could not be watched any more (`warning` says why);
+ *   the work ended in time and the seat was handed on
  * - `evicted`: somebody removed the candidate's entry
  * - `superseded`: the store names another term although the entry is there
  * - `deadline`: the deadline passed without a fresh proof

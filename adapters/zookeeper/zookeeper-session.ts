@@ -24,7 +24,7 @@ export class ZooKeeperSession implements Session {
 
   constructor(client: ZooKeeperClient, settings: Settings, clock: Clock) {
     this.#client = client;
-    this.#requests = new Requests(client);
+    this.#requests = new Requests(client, settings.identity);
     this.#settings = settings;
     this.#clock = clock;
     this.id = `0x${client.sessionId.toString(16)}`;

@@ -13,13 +13,15 @@ export interface Spelled {
   readTimeout?: Duration;
   tls?: boolean | ZooKeeperTls;
   auth?: { scheme: string; credentials: string }[];
+  acl?: string;
 }
 
 const SCHEME = "zookeeper://";
 const DURATIONS = ["sessionTimeout", "tickTime", "connectTimeout", "readTimeout"] as const;
 /** Of TLS; they stand in the URL by the names that they have in the option `tls`. */
 const TLS = ["caFile", "certFile", "keyFile", "servername"] as const;
-const KEYS: readonly string[] = [...DURATIONS, "root", "tls", ...TLS];
+const TEXTS = ["root", "acl"] as const;
+const KEYS: readonly string[] = [...DURATIONS, ...TEXTS, "tls", ...TLS];
 
 /** Reads a store URL, or a bare list of hosts with an optional chroot: what stands behind `zookeeper://`. Throws ConfigError. */
 export function readUrl(text: string): Spelled {
@@ -64,7 +66,7 @@ function readQuery(query: string, spelled: Spelled): void {
     if (!KEYS.includes(key)) throw new ConfigError(key, `unknown option in the store URL; expected one of ${KEYS.join(", ")}`);
     if (seen.has(key)) throw new ConfigError(key, "given twice in the store URL");
     seen.add(key);
-    if (key === "root") spelled.root = value;
+    if ((TEXTS as readonly string[]).includes(key)) spelled[key as (typeof TEXTS)[number]] = value;
     else if (isTlsKey(key)) tls[key] = value;
     else if (key === "tls") spelled.tls = yesOrNo(key, value);
     else spelled[key as (typeof DURATIONS)[number]] = parseDurationText(key, value);

@@ -14,6 +14,7 @@ export interface CommonFlags {
 
 /** Durations in ms. */
 export interface RunFlags extends CommonFlags {
+  readonly acl?: string;
   readonly id?: string;
   readonly metadata?: Readonly<Record<string, string>>;
   readonly drain: number;
@@ -61,6 +62,12 @@ export function makeProgram(version: string, actions: Actions): Command {
     .addOption(duration("--timeout <time>", "exit with status 75 when not elected within this time (69: store unreachable)"))
     .addOption(new Option("--try", "exit with status 75 unless elected at once").conflicts("timeout"))
     .addOption(authOption())
+    .addOption(
+      new Option(
+        "--acl <list>",
+        'who may do what with the nodes that are made: "creator", or scheme:id:permissions,... (default: all)',
+      ).env("TENURE_ACL"),
+    )
     .addOption(levelOption("info"))
     .addHelpText("after", `\n${RUN_HELP}\n\n${ENVIRONMENT_HELP}\n\n${EXIT_CODES_HELP}`)
     .action((command: [string, ...string[]], flags: RunFlags) => actions.run(command, flags));
@@ -100,6 +107,7 @@ const ENVIRONMENT_HELP = `Environment:
   TENURE_AUTH_FILE               a file that holds them (as --auth-file)
   TENURE_TLS_PASSPHRASE          the passphrase of the TLS key that the URL names (keyFile=)
   TENURE_TLS_PASSPHRASE_FILE     a file that holds it
+  TENURE_ACL                     default of --acl
   NO_COLOR                       no colours`;
 
 function storeOption(): Option {

@@ -19,7 +19,7 @@ const HINTS: Partial<Readonly<Record<StoreErrorCode, string>>> = {
   unreachable: UNREACHABLE_HINT,
   timeout: UNREACHABLE_HINT,
   "connection-lost": UNREACHABLE_HINT,
-  auth: "give credentials in TENURE_AUTH or --auth-file, or let this identity use the path",
+  auth: "credentials come from TENURE_AUTH or --auth-file",
   certificate: "in --store, tls.ca, tls.cert, tls.key and tls.servername are caFile=, certFile=, keyFile= and servername=",
 };
 

@@ -12,12 +12,13 @@ import { redactor } from "./redact.js";
 let redact = redactor([]);
 
 /** Where the store is, how to log, and what must not be shown. */
-async function prepare(flags: CommonFlags) {
+async function prepare(flags: CommonFlags & { readonly acl?: string }) {
   const { env } = process;
   const secrets = { credentials: readCredentials({ file: flags.authFile, env }), passphrase: readPassphrase(env) };
   redact = redactor(secretsOf(secrets, flags.store));
   const { openStore } = await import("./stores.js");
-  return { store: await openStore(flags.store, secrets), logger: await makeLogger({ level: flags.logLevel, redact }) };
+  const store = await openStore(flags.store, { ...secrets, acl: flags.acl ?? null });
+  return { store, logger: await makeLogger({ level: flags.logLevel, redact }) };
 }
 
 async function run(command: [string, ...string[]], flags: RunFlags): Promise<void> {

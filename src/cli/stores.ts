@@ -2,15 +2,22 @@ import { ConfigError } from "../errors.js";
 import type { Store } from "../store.js";
 import type { Secrets } from "./credentials.js";
 
-type Loader = (url: string, secrets: Secrets) => Promise<Store>;
+/** What is not in the store URL, or replaces what is there. */
+export interface Access extends Secrets {
+  /** Who may do what with the nodes that are made; null: as the URL says. */
+  readonly acl: string | null;
+}
+
+type Loader = (url: string, access: Access) => Promise<Store>;
 
 /** By the scheme of the store URL. Each is loaded only when it is asked for. */
 const STORES: Readonly<Record<string, Loader>> = {
-  zookeeper: async (url, { credentials, passphrase }) => {
+  zookeeper: async (url, { credentials, passphrase, acl }) => {
     const { zookeeper } = await import("../../adapters/zookeeper/index.js");
     const { readUrl } = await import("../../adapters/zookeeper/zookeeper-url.js");
     const spelled = readUrl(url);
     if (credentials !== null) spelled.auth = [credentials];
+    if (acl !== null) spelled.acl = acl;
     // The variable may be there for another store's key.
     if (passphrase !== null && typeof spelled.tls === "object" && spelled.tls.keyFile !== undefined) spelled.tls.passphrase = passphrase;
     try {
@@ -25,8 +32,8 @@ const STORES: Readonly<Record<string, Loader>> = {
 
 const KNOWN = Object.keys(STORES).map((scheme) => `${scheme}://`);
 
-/** The store that `url` names; credentials replace those in the URL. Throws a {@link ConfigError}. */
-export async function openStore(url: string, secrets: Secrets): Promise<Store> {
+/** The store that `url` names. Throws a {@link ConfigError}. */
+export async function openStore(url: string, access: Access): Promise<Store> {
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(url)?.[1]?.toLowerCase();
   if (scheme === undefined) {
     throw new ConfigError("--store", `expected a URL that begins with ${KNOWN.join(" or ")}, such as zookeeper://zk1:2181,zk2:2181`);
@@ -39,5 +46,5 @@ export async function openStore(url: string, secrets: Secrets): Promise<Store> {
   }
   const load = STORES[scheme];
   if (!load) throw new ConfigError("--store", `there is no store for ${scheme}://: use ${KNOWN.join(" or ")}`);
-  return load(url, secrets);
+  return load(url, access);
 }

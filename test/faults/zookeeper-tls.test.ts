@@ -158,6 +158,7 @@ describe("a certificate as an identity", () => {
     const stranger = new Candidate({ store: { ...store, tls: { ...trusting, ...ca.issue("stranger") } }, id: "stranger" });
     const { error } = await stranger.start().next("stopped", 10_000, 0);
     expect(error).toMatchObject({ code: "auth", transient: false });
+    expect(error?.message).toMatch(/NOAUTH: x509:CN=stranger,O=acme lacks the permission [A-Z]+ on .*: have that permission given/);
     expect(error?.message).toContain(store.root);
     expect(owner.isLeader).toBe(true);
   });
