@@ -119,6 +119,7 @@ export class Candidacy {
   /** One candidacy, from contend to the end of the withdrawal. Returns it if its entry may still be there. */
   async #stand(session: SharedSession, last: Contender | null): Promise<Contender | null> {
     const { election, card, clock } = this.#settings;
+    let failure: { readonly problem: unknown } | null = null as { readonly problem: unknown } | null;
     const standing: Standing = {
       session,
       contender: session.session.contend(election, card, last),
@@ -133,9 +134,12 @@ export class Candidacy {
         if (this.#state !== "standby") this.#become("standby", () => this.#events.emit("standby", undefined, null));
       },
       trouble: (error) => this.#settings.logger.debug({ election, err: error }, `trying again: ${error.message}`),
+      blind: (error) => {
+        failure = { problem: error };
+        this.warn(error, "the seat cannot be watched: the term ends");
+      },
     };
     let outcome: LostReason | null = null;
-    let failure: { readonly problem: unknown } | null = null;
     try {
       const held = await campaign(standing);
       if (held) outcome = await this.#enter(standing, held);

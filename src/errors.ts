@@ -28,6 +28,7 @@ export class ConfigError extends TenureError {
  * - `connection-lost`: the connection broke under a request; it may or may not have taken effect
  * - `session-ended`: the store has ended this session, or says it never knew it
  * - `auth`: the store refuses these credentials, or this identity may not do that
+ * - `certificate`: by TLS, one of the two sides does not accept the other's certificate, at every server
  * - `foreign-data`: something that is not tenure's own lies where tenure keeps its data
  * - `unsupported`: the server cannot do what tenure needs (too old, read-only, a record of a later version)
  * - `too-large`: a request or reply is larger than the server allows
@@ -39,12 +40,13 @@ export type StoreErrorCode =
   | "connection-lost"
   | "session-ended"
   | "auth"
+  | "certificate"
   | "foreign-data"
   | "unsupported"
   | "too-large"
   | "rejected";
 
-const LASTING: ReadonlySet<StoreErrorCode> = new Set(["session-ended", "auth", "foreign-data", "unsupported", "too-large"]);
+const LASTING: ReadonlySet<StoreErrorCode> = new Set(["session-ended", "auth", "certificate", "foreign-data", "unsupported", "too-large"]);
 
 /** A failed attempt at the store. Adapters throw nothing else (an abort rejects with the signal's own reason). */
 export class StoreError extends TenureError {
@@ -62,7 +64,8 @@ export class StoreError extends TenureError {
  * Why a term ended:
  * - `resigned`: `resign()` was called, or the work of `lead` returned or threw by itself
  * - `stopped`: `stop()` was called, or the signal of `lead` aborted
- * - `yielded`: proofs were missing for so long that admission closed; the work ended in time and the seat was handed on
+ * - `yielded`: proofs were missing for so long that admission closed, or the seat could not be watched any more (`warning` says why);
+ *   the work ended in time and the seat was handed on
  * - `evicted`: somebody removed the candidate's entry
  * - `superseded`: the store names another term although the entry is there
  * - `deadline`: the deadline passed without a fresh proof

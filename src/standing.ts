@@ -21,6 +21,8 @@ export interface Standing {
   standby(): void;
   /** A step failed and will be tried again. */
   trouble(error: StoreError): void;
+  /** The seat cannot be watched any more, and no further try cures that. */
+  blind(error: StoreError): void;
 }
 
 /** Looks, waits and claims until the seat is mine; null when my place has gone. */
@@ -87,7 +89,10 @@ export async function freshen(standing: Standing): Promise<void> {
   }
 }
 
-/** While leading: looks whenever the seat may have gone, and ends the term when it has (test: "a seat taken away by force"). */
+/**
+ * While leading: looks whenever the seat may have gone, and ends the term when it has (test: "a seat taken away by force").
+ * Who may not look any more would not hear of that: it drains (test: "a leader that may not look at its seat …").
+ */
 export async function guardSeat(standing: Standing, reign: Reign): Promise<void> {
   const { session, contender, retry } = standing;
   while (!reign.over) {
@@ -100,7 +105,13 @@ export async function guardSeat(standing: Standing, reign: Reign): Promise<void>
       else reign.end(regressed(place, reign.fence) ? "fence-regressed" : "superseded", undefined);
     } catch (problem) {
       if (reign.over || session.closing.aborted) return;
-      if (problem instanceof StoreError) standing.trouble(problem);
+      if (problem instanceof StoreError) {
+        standing.trouble(problem);
+        if (!problem.transient && !reign.drained) {
+          standing.blind(problem);
+          reign.drain("yielded");
+        }
+      }
       await session.wait(reign.halt, (signal) => sleep(session.clock, retry.next(), signal)).catch(() => {});
     }
   }

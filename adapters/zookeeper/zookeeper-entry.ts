@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { Operation } from "./client/zookeeper-wire.js";
 import { type ElectionPaths, nameOf } from "./zookeeper-paths.js";
 import { parseEntry } from "./zookeeper-queue.js";
 import { isRefusal } from "./zookeeper-refusals.js";
@@ -54,9 +55,10 @@ export class OwnEntry {
     const path = this.#paths.entry(`${this.#guid}-`);
     this.#state = "doubtful";
     this.#sent = true;
+    const create = { op: "create", path, data: this.#card, mode: "ephemeral-sequential" } as const;
     try {
-      const [made] = await this.#requests.write([{ op: "create", path, data: this.#card, mode: "ephemeral-sequential" }], signal);
-      this.#found(nameOf(String(made)), true);
+      const results = await this.#requests.write([...this.#mayLeave(), create], signal);
+      this.#found(nameOf(String(results.at(-1))), true);
     } catch (error) {
       if (isRefusal(error)) this.#state = "none";
       throw error;
@@ -83,6 +85,19 @@ export class OwnEntry {
     const stat = await this.#requests.exists(this.path, signal);
     this.#ownerKnown = stat?.ephemeralOwner === this.#requests.sessionId;
     return this.#ownerKnown;
+  }
+
+  /**
+   * Whoever joins must be able to leave: without DELETE the entry, and with it the seat, would stay until the session ends. So where
+   * access is guarded, the transaction that joins also makes and deletes a node of another name.
+   */
+  #mayLeave(): Operation[] {
+    if (!this.#requests.guarded) return [];
+    const path = this.#paths.entry(`${this.#guid}-may-leave`);
+    return [
+      { op: "create", path, data: Buffer.alloc(0), mode: "persistent" },
+      { op: "delete", path, version: -1 },
+    ];
   }
 
   #found(name: string, ownerKnown: boolean): void {

@@ -1,7 +1,9 @@
 import { type Duration, parseDuration } from "../../src/duration.js";
 import { ConfigError } from "../../src/errors.js";
-import type { ClientOptions, ZooKeeperAcl } from "./client/zookeeper-wire.js";
+import type { ClientOptions, TlsSettings, ZooKeeperAcl } from "./client/zookeeper-wire.js";
+import { OPEN_TO_ALL, readAcl } from "./zookeeper-acl.js";
 import { pathFault } from "./zookeeper-paths.js";
+import { readTls, type ZooKeeperTls } from "./zookeeper-tls.js";
 import { readUrl } from "./zookeeper-url.js";
 
 /** How to reach a ZooKeeper ensemble, and where in it the elections lie. */
@@ -22,8 +24,13 @@ export interface ZooKeeperOptions {
   readTimeout?: Duration;
   /** Who we are: `"user:password"` for the scheme `digest`, or any scheme by name. Default: nobody in particular. */
   auth?: string | ZooKeeperAuth | readonly ZooKeeperAuth[];
-  /** Who may do what with the nodes that we make. Default: everybody everything. */
-  acl?: readonly ZooKeeperAcl[];
+  /** Speak TLS: true, or whom to trust and who we are. The servers' port is their `secureClientPort`. Default: false. */
+  tls?: boolean | ZooKeeperTls;
+  /**
+   * Who may do what with the nodes that we make: a list, or a text as zkCli.sh takes it (`"digest:ann:<hash>:cdrw,world:anyone:r"`), or
+   * `"creator"`: everything for our own identities, nothing for others. Default: everybody everything.
+   */
+  acl?: string | readonly ZooKeeperAcl[];
 }
 
 /** Credentials, as `addauth` takes them. */
@@ -43,12 +50,22 @@ export interface Settings {
   readonly tickTime: number | null;
   /** For people; without secrets. */
   readonly name: string;
+  readonly identity: Identity;
+}
+
+/** Who we are to the servers. */
+export interface Identity {
+  /** For people; without secrets. */
+  readonly name: string;
+  /** What to do when it may not do something. */
+  readonly advice: string;
+  /** Whether access is guarded here: then a candidate makes sure that it may leave before it joins. */
+  readonly guarded: boolean;
 }
 
 const LONGEST = 2 ** 31 - 1;
 const DEFAULTS = { root: "/tenure", sessionTimeout: 15_000, connectTimeout: 5000 };
-const OPEN_TO_ALL: readonly ZooKeeperAcl[] = [{ permissions: "cdrwa", scheme: "world", id: "anyone" }];
-const KEYS = ["servers", "chroot", "root", "sessionTimeout", "tickTime", "connectTimeout", "readTimeout", "auth", "acl"];
+const KEYS = ["servers", "chroot", "root", "sessionTimeout", "tickTime", "connectTimeout", "readTimeout", "auth", "tls", "acl"];
 
 /** Checks everything once. Throws {@link ConfigError}; no message holds a secret. */
 export function readOptions(given: string | ZooKeeperOptions): Settings {
@@ -58,20 +75,23 @@ export function readOptions(given: string | ZooKeeperOptions): Settings {
   const root = readPath("root", options.root ?? DEFAULTS.root);
   const auth = readAuth(options.auth);
   const acl = readAcl(options.acl);
-  if (auth.length === 0 && acl.some(({ scheme }) => scheme === "auth")) {
-    throw new ConfigError("acl", 'the scheme "auth" means whoever we are: it needs the option auth');
+  const tls = readTls(options.tls);
+  if (auth.length === 0 && !tls?.subject && acl.some(({ scheme }) => scheme === "auth")) {
+    throw new ConfigError("acl", 'the scheme "auth" means whoever we are: it needs the option auth, or tls with a certificate of ours');
   }
   return {
     chroot,
     base: chroot + root,
     tickTime: options.tickTime === undefined ? null : readTime("tickTime", options.tickTime),
     name: `zookeeper://${servers.join(",")}${chroot}${root}`,
+    identity: identityOf(auth, tls, acl !== OPEN_TO_ALL),
     client: {
       servers,
       chroot: "",
       sessionTimeout: readTime("sessionTimeout", options.sessionTimeout ?? DEFAULTS.sessionTimeout),
       connectTimeout: readTime("connectTimeout", options.connectTimeout ?? DEFAULTS.connectTimeout),
       readTimeout: options.readTimeout === undefined ? null : readTime("readTimeout", options.readTimeout),
+      tls,
       auth,
       acl,
     },
@@ -133,16 +153,20 @@ function readAuth(auth: unknown): ZooKeeperAuth[] {
   });
 }
 
-function readAcl(acl: unknown): readonly ZooKeeperAcl[] {
-  if (acl === undefined) return OPEN_TO_ALL;
-  if (!Array.isArray(acl) || acl.length === 0) throw new ConfigError("acl", "expected a list of { permissions, scheme, id }, at least one");
-  return acl.map((one: Partial<ZooKeeperAcl> | null) => {
-    const { permissions, scheme, id } = one ?? {};
-    if (typeof permissions !== "string" || !/^[cdrwa]+$/.test(permissions) || new Set(permissions).size !== permissions.length) {
-      throw new ConfigError("acl", `expected permissions as letters of cdrwa, got ${JSON.stringify(permissions)}`);
-    }
-    if (typeof scheme !== "string" || scheme === "" || typeof id !== "string")
-      throw new ConfigError("acl", "expected scheme and id as texts");
-    return { permissions, scheme, id };
-  });
+/**
+ * Of the scheme digest the user, of others the scheme only: what their credentials look like is not known. The server takes
+ * any password: who gives a wrong one is somebody else to it. So that is what to look for first.
+ */
+function identityOf(auth: readonly ZooKeeperAuth[], tls: TlsSettings | null, acl: boolean): Identity {
+  const names = auth.map(({ scheme, credentials }) => (scheme === "digest" ? `digest:${credentials.replace(/:.*/s, "")}` : scheme));
+  if (tls?.subject) names.push(`x509:${tls.subject}`);
+  if (names.length === 0) {
+    return {
+      name: "a client without credentials (no auth is given)",
+      advice: "give credentials, or have that permission given",
+      guarded: acl,
+    };
+  }
+  const advice = auth.length > 0 ? "check the password, or have that permission given" : "have that permission given";
+  return { name: names.join(", "), advice, guarded: true };
 }

@@ -1,5 +1,6 @@
 import { isZooKeeperError, type ZooKeeperCode, ZooKeeperError } from "./client/zookeeper-error.js";
 import type { Operation, Watch, Watched, ZooKeeperClient, ZooKeeperStat } from "./client/zookeeper-wire.js";
+import type { Identity } from "./zookeeper-options.js";
 import { parentOf } from "./zookeeper-paths.js";
 import { Turn, type WriteResult } from "./zookeeper-turn.js";
 
@@ -10,10 +11,17 @@ import { Turn, type WriteResult } from "./zookeeper-turn.js";
 export class Requests {
   readonly #client: ZooKeeperClient;
   readonly #turn: Turn;
+  readonly #identity: Identity;
 
-  constructor(client: ZooKeeperClient) {
+  constructor(client: ZooKeeperClient, identity: Identity) {
     this.#client = client;
     this.#turn = new Turn(client);
+    this.#identity = identity;
+  }
+
+  /** Whether permissions may be missing: then it is worth asking for one before it is needed. */
+  get guarded(): boolean {
+    return this.#identity.guarded;
   }
 
   get sessionId(): bigint {
@@ -21,15 +29,15 @@ export class Requests {
   }
 
   getData(path: string, signal: AbortSignal): Promise<{ data: Buffer; stat: ZooKeeperStat }> {
-    return explained(this.#client.getData(path, signal), () => `READ on ${path}`);
+    return this.#explained(this.#client.getData(path, signal), () => `READ on ${path}`);
   }
 
   getChildren(path: string, signal: AbortSignal): Promise<{ children: string[]; stat: ZooKeeperStat }> {
-    return explained(this.#client.getChildren(path, signal), () => `READ on ${path}`);
+    return this.#explained(this.#client.getChildren(path, signal), () => `READ on ${path}`);
   }
 
   exists(path: string, signal: AbortSignal): Promise<ZooKeeperStat | null> {
-    return explained(this.#client.exists(path, signal), () => `READ on ${path}`);
+    return this.#explained(this.#client.exists(path, signal), () => `READ on ${path}`);
   }
 
   sync(path: string, signal: AbortSignal): Promise<void> {
@@ -38,7 +46,7 @@ export class Requests {
 
   watch<K extends keyof Watched>(kind: K, path: string, signal: AbortSignal): Watch<Watched[K]> {
     const watch = this.#client.watch(kind, path, signal);
-    watch.armed = explained(watch.armed, () => `READ on ${path}`);
+    watch.armed = this.#explained(watch.armed, () => `READ on ${path}`);
     return watch;
   }
 
@@ -49,7 +57,23 @@ export class Requests {
 
   /** All or nothing. Every write of the session goes through here: those of one turn of the event loop share transactions. */
   write(operations: readonly Operation[], signal: AbortSignal): Promise<WriteResult[]> {
-    return explained(this.#turn.write(operations, signal), (index) => permissionFor(operations[index]));
+    return this.#explained(this.#turn.write(operations, signal), (index) => permissionFor(operations[index]));
+  }
+
+  async #explained<T>(promise: Promise<T>, permission: (index: number) => string): Promise<T> {
+    try {
+      return await promise;
+    } catch (error) {
+      if (isZooKeeperError(error, "INVALIDACL")) {
+        const message =
+          "INVALIDACL: the server does not know a scheme of the option acl, or takes an id there for malformed, or knows no identity of ours that the scheme auth could mean";
+        throw new ZooKeeperError("INVALIDACL", message, { cause: error, index: error.index });
+      }
+      if (!isZooKeeperError(error, "NOAUTH")) throw error;
+      const { name, advice } = this.#identity;
+      const message = `NOAUTH: ${name} lacks the permission ${permission(error.index)}: ${advice}`;
+      throw new ZooKeeperError("NOAUTH", message, { cause: error, index: error.index });
+    }
   }
 }
 
@@ -60,16 +84,6 @@ export async function tolerate<T>(promise: Promise<T>, ...zk: ZooKeeperCode[]): 
   } catch (error) {
     if (zk.some((name) => isZooKeeperError(error, name))) return undefined;
     throw error;
-  }
-}
-
-async function explained<T>(promise: Promise<T>, permission: (index: number) => string): Promise<T> {
-  try {
-    return await promise;
-  } catch (error) {
-    if (!isZooKeeperError(error, "NOAUTH")) throw error;
-    const message = `NOAUTH: the credentials given to this store lack the permission ${permission(error.index)}`;
-    throw new ZooKeeperError("NOAUTH", message, { cause: error, index: error.index });
   }
 }
 

@@ -25,7 +25,7 @@ export class ZooKeeperSession implements Session {
 
   constructor(client: ZooKeeperClient, settings: Settings, clock: Clock) {
     this.#client = client;
-    this.#requests = new Requests(client);
+    this.#requests = new Requests(client, settings.identity);
     this.#settings = settings;
     this.#clock = clock;
     this.id = sessionName(client.sessionId);

@@ -12,9 +12,13 @@ export interface Term extends TermData {
   readonly mzxid: bigint;
 }
 
-/** Reads what `getData` answered. Throws StoreError `unsupported` for a record of a later release. */
+/**
+ * Reads what `getData` answered. Without data and never written it is as an administrator makes it. Throws StoreError
+ * `unsupported` for a record of a later release.
+ */
 export function termOf({ data, stat }: { data: Buffer; stat: ZooKeeperStat }, path: string): Term {
-  return { ...readTerm(data, path), version: stat.version, mzxid: stat.mzxid };
+  const written = data.length > 0 || stat.version > 0;
+  return { ...readTerm(written ? data : writeVacant(), path), version: stat.version, mzxid: stat.mzxid };
 }
 
 /**
@@ -32,10 +36,14 @@ export async function makeTerm(requests: Requests, path: string, signal: AbortSi
 
 /** Makes the version of a `term` that somebody else created rise to 1: a plain setData does send version 0. */
 export async function leaveVersionZero(requests: Requests, path: string, data: Buffer, signal: AbortSignal): Promise<void> {
-  await tolerate(requests.write([{ op: "setData", path, data, version: 0 }], signal), "BADVERSION", "NONODE");
+  const record = data.length > 0 ? data : writeVacant();
+  await tolerate(requests.write([{ op: "setData", path, data: record, version: 0 }], signal), "BADVERSION", "NONODE");
 }
 
-/** Makes all that a new election needs, in one transaction; node by node if part of it is there, or its root is not. */
+/**
+ * Makes all that a new election needs, in one transaction; node by node if part of it is there, or its root is not. Who may not make
+ * an election may still make what lies below one.
+ */
 export async function makeElection(requests: Requests, paths: ElectionPaths, signal: AbortSignal): Promise<void> {
   const nothing = Buffer.alloc(0);
   const data = writeVacant();
@@ -45,7 +53,7 @@ export async function makeElection(requests: Requests, paths: ElectionPaths, sig
     { op: "create", path: paths.term, data, mode: "persistent" },
     { op: "setData", path: paths.term, data, version: -1 },
   ] as const;
-  if ((await tolerate(requests.write(operations, signal), "NODEEXISTS", "NONODE")) === undefined)
+  if ((await tolerate(requests.write(operations, signal), "NODEEXISTS", "NONODE", "NOAUTH")) === undefined)
     await makeParents(requests, paths, signal);
 }
 

@@ -1,5 +1,6 @@
 import { type Duration, parseDurationText } from "../../src/duration.js";
 import { ConfigError } from "../../src/errors.js";
+import type { ZooKeeperTls } from "./zookeeper-tls.js";
 
 /** What a URL or a host list says, before anything is checked but its form. */
 export interface Spelled {
@@ -10,12 +11,17 @@ export interface Spelled {
   tickTime?: Duration;
   connectTimeout?: Duration;
   readTimeout?: Duration;
+  tls?: boolean | ZooKeeperTls;
   auth?: { scheme: string; credentials: string }[];
+  acl?: string;
 }
 
 const SCHEME = "zookeeper://";
 const DURATIONS = ["sessionTimeout", "tickTime", "connectTimeout", "readTimeout"] as const;
-const KEYS: readonly string[] = [...DURATIONS, "root"];
+/** Of TLS; they stand in the URL by the names that they have in the option `tls`. */
+const TLS = ["caFile", "certFile", "keyFile", "servername"] as const;
+const TEXTS = ["root", "acl"] as const;
+const KEYS: readonly string[] = [...DURATIONS, ...TEXTS, "tls", ...TLS];
 
 /** Reads a store URL, or a bare list of hosts with an optional chroot: what stands behind `zookeeper://`. Throws ConfigError. */
 export function readUrl(text: string): Spelled {
@@ -55,13 +61,29 @@ function digest(userinfo: string): { scheme: string; credentials: string } {
 
 function readQuery(query: string, spelled: Spelled): void {
   const seen = new Set<string>();
+  const tls: ZooKeeperTls = {};
   for (const [key, value] of new URLSearchParams(query)) {
     if (!KEYS.includes(key)) throw new ConfigError(key, `unknown option in the store URL; expected one of ${KEYS.join(", ")}`);
     if (seen.has(key)) throw new ConfigError(key, "given twice in the store URL");
     seen.add(key);
-    if (key === "root") spelled.root = value;
+    if ((TEXTS as readonly string[]).includes(key)) spelled[key as (typeof TEXTS)[number]] = value;
+    else if (isTlsKey(key)) tls[key] = value;
+    else if (key === "tls") spelled.tls = yesOrNo(key, value);
     else spelled[key as (typeof DURATIONS)[number]] = parseDurationText(key, value);
   }
+  const [first] = Object.keys(tls);
+  if (first === undefined) return;
+  if (spelled.tls !== true) throw new ConfigError(first, "is for TLS: write tls=true as well");
+  spelled.tls = tls;
+}
+
+function isTlsKey(key: string): key is (typeof TLS)[number] {
+  return (TLS as readonly string[]).includes(key);
+}
+
+function yesOrNo(option: string, value: string): boolean {
+  if (value !== "true" && value !== "false") throw new ConfigError(option, `expected true or false, got ${JSON.stringify(value)}`);
+  return value === "true";
 }
 
 function hostsAndChroot(address: string, decode = (chroot: string) => chroot): Spelled {

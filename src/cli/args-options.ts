@@ -15,6 +15,9 @@ export const ENVIRONMENT_HELP = `Environment:
   TENURE_STORE, TENURE_ELECTION  defaults of --store and --election
   TENURE_AUTH                    credentials for the store, as digest:user:password
   TENURE_AUTH_FILE               a file that holds them (as --auth-file)
+  TENURE_TLS_PASSPHRASE          the passphrase of the TLS key that the URL names (keyFile=)
+  TENURE_TLS_PASSPHRASE_FILE     a file that holds it
+  TENURE_ACL                     default of --acl
   NO_COLOR                       no colours`;
 
 export function storeOption(): Option {

@@ -6,6 +6,7 @@ import { EXIT_CODES_HELP } from "./exit-codes.js";
 /** Durations in ms. */
 export interface RunFlags extends CommonFlags {
   readonly election: string;
+  readonly acl?: string;
   readonly id?: string;
   readonly metadata?: Readonly<Record<string, string>>;
   readonly drain: number;
@@ -54,6 +55,12 @@ export function makeProgram(version: string, actions: Actions): Command {
     .addOption(duration("--timeout <time>", "exit with status 75 when not elected within this time (69: store unreachable)"))
     .addOption(new Option("--try", "exit with status 75 unless elected at once").conflicts("timeout"))
     .addOption(authOption())
+    .addOption(
+      new Option(
+        "--acl <list>",
+        'who may do what with the nodes that are made: "creator", or scheme:id:permissions,... (default: all)',
+      ).env("TENURE_ACL"),
+    )
     .addOption(levelOption("info"))
     .addHelpText("after", `\n${RUN_HELP}\n\n${ENVIRONMENT_HELP}\n\n${EXIT_CODES_HELP}`)
     .action((command: [string, ...string[]], flags: RunFlags) => actions.run(command, flags));

@@ -7,6 +7,13 @@ export interface Credentials {
   readonly credentials: string;
 }
 
+/** What a user need not write into the URL. */
+export interface Secrets {
+  readonly credentials: Credentials | null;
+  /** Of the private key that the URL names. */
+  readonly passphrase: string | null;
+}
+
 /** Where credentials may come from; the first that is there counts. */
 export interface CredentialSources {
   /** `--auth-file` */
@@ -25,10 +32,20 @@ export function readCredentials({ file, env }: CredentialSources): Credentials |
   return null;
 }
 
-/** What must not appear in a log: the passwords of `credentials` and of a store URL. */
-export function secretsOf(credentials: Credentials | null, url: string): string[] {
+/**
+ * Reads the passphrase of our TLS key from `TENURE_TLS_PASSPHRASE` or the file that `TENURE_TLS_PASSPHRASE_FILE` names. Null:
+ * there is none. Throws a {@link ConfigError}.
+ */
+export function readPassphrase(env: NodeJS.ProcessEnv): string | null {
+  if (env.TENURE_TLS_PASSPHRASE) return env.TENURE_TLS_PASSPHRASE;
+  if (!env.TENURE_TLS_PASSPHRASE_FILE) return null;
+  return contents("TENURE_TLS_PASSPHRASE_FILE", env.TENURE_TLS_PASSPHRASE_FILE, "the passphrase");
+}
+
+/** What must not appear in a log: the passwords of `credentials` and of a store URL, and the passphrase. */
+export function secretsOf({ credentials, passphrase }: Secrets, url: string): string[] {
   const userinfo = /^[a-z][a-z0-9+.-]*:\/\/([^?]*)@/i.exec(url)?.[1] ?? "";
-  const passwords = [passwordOf(userinfo), passwordOf(decoded(userinfo)), passwordOf(credentials?.credentials ?? "")];
+  const passwords = [passwordOf(userinfo), passwordOf(decoded(userinfo)), passwordOf(credentials?.credentials ?? ""), passphrase ?? ""];
   return [...new Set(passwords)].filter((secret) => secret !== "");
 }
 
@@ -40,13 +57,13 @@ function parse(option: string, text: string): Credentials {
   return { scheme, credentials };
 }
 
-function contents(option: string, file: string): string {
+function contents(option: string, file: string, what = "scheme:credentials"): string {
   try {
     return readFileSync(file, "utf8").replace(/\r?\n$/, "");
   } catch (error) {
     throw new ConfigError(
       option,
-      `cannot read ${JSON.stringify(file)} (${(error as NodeJS.ErrnoException).code}): name a readable file with scheme:credentials in it`,
+      `cannot read ${JSON.stringify(file)} (${(error as NodeJS.ErrnoException).code}): name a readable file with ${what} in it`,
     );
   }
 }

@@ -28,7 +28,7 @@ export const EXIT_CODES_HELP = `Exit codes:
   70   internal error
   74   the term was lost (with --exit-on-loss)
   75   not elected in time (--timeout), or not at once (--try); evict: evicted, and nobody leads within --timeout
-  77   the store refuses the credentials
+  77   the store refuses the credentials, or one side the other's certificate
   78   the store holds something that is not tenure's, or cannot do what is needed
   126  the command cannot be executed
   127  the command was not found

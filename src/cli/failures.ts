@@ -8,6 +8,7 @@ const STORE_EXITS: Readonly<Record<StoreErrorCode, number>> = {
   "session-ended": EXIT.unreachable,
   rejected: EXIT.unusable,
   auth: EXIT.refused,
+  certificate: EXIT.refused,
   "foreign-data": EXIT.unusable,
   unsupported: EXIT.unusable,
   "too-large": EXIT.unusable,
@@ -18,7 +19,8 @@ const HINTS: Partial<Readonly<Record<StoreErrorCode, string>>> = {
   unreachable: UNREACHABLE_HINT,
   timeout: UNREACHABLE_HINT,
   "connection-lost": UNREACHABLE_HINT,
-  auth: "give credentials in TENURE_AUTH or --auth-file, or let this identity use the path",
+  auth: "credentials come from TENURE_AUTH or --auth-file",
+  certificate: "in --store, tls.ca, tls.cert, tls.key and tls.servername are caFile=, certFile=, keyFile= and servername=",
 };
 
 /** What a failure of the command line comes to: its exit code, and one line that says what to do next. */

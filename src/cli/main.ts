@@ -5,7 +5,7 @@ import { systemClock } from "../clock.js";
 import { makeProgram, type RunFlags, type StatusFlags } from "./args.js";
 import type { EvictFlags, ListFlags, WatchFlags } from "./args-operators.js";
 import type { CommonFlags } from "./args-options.js";
-import { readCredentials, secretsOf } from "./credentials.js";
+import { readCredentials, readPassphrase, secretsOf } from "./credentials.js";
 import { EXIT } from "./exit-codes.js";
 import { failureOf } from "./failures.js";
 import { makeLogger } from "./logging.js";
@@ -14,11 +14,13 @@ import { redactor } from "./redact.js";
 let redact = redactor([]);
 
 /** Where the store is, how to log, and what must not be shown. */
-async function prepare(flags: CommonFlags) {
-  const credentials = readCredentials({ file: flags.authFile, env: process.env });
-  redact = redactor(secretsOf(credentials, flags.store));
+async function prepare(flags: CommonFlags & { readonly acl?: string }) {
+  const { env } = process;
+  const secrets = { credentials: readCredentials({ file: flags.authFile, env }), passphrase: readPassphrase(env) };
+  redact = redactor(secretsOf(secrets, flags.store));
   const { openStore } = await import("./stores.js");
-  return { store: await openStore(flags.store, credentials), logger: await makeLogger({ level: flags.logLevel, redact }) };
+  const store = await openStore(flags.store, { ...secrets, acl: flags.acl ?? null });
+  return { store, logger: await makeLogger({ level: flags.logLevel, redact }) };
 }
 
 async function run(command: [string, ...string[]], flags: RunFlags): Promise<void> {

@@ -67,7 +67,7 @@ export class Stand {
       metadata,
       drain,
       clock,
-      logger,
+      logger: withoutStopped(logger),
       ...(id !== undefined && { id }),
       ...(reserve !== null && { reserve }),
     });
@@ -208,6 +208,16 @@ export class Stand {
     const outcome = this.#decided ?? { kind: "failed", error: error ?? new Error("the elector stopped by itself") };
     this.#settle(this.#stopSignal ? { kind: "stopped", signal: this.#stopSignal, status: this.#status } : outcome);
   }
+}
+
+/** What stops an elector by itself is told once, with the exit status. */
+function withoutStopped(logger: Logger): Logger {
+  return {
+    debug: (fields, text) => logger.debug(fields, text),
+    info: (fields, text) => logger.info(fields, text),
+    warn: (fields, text) => logger.warn(fields, text),
+    error: (fields, text) => logger.debug(fields, text),
+  };
 }
 
 function pick({ election, number, token, since }: Term) {

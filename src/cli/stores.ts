@@ -1,23 +1,39 @@
 import { ConfigError } from "../errors.js";
 import type { Store } from "../store.js";
-import type { Credentials } from "./credentials.js";
+import type { Secrets } from "./credentials.js";
 
-type Loader = (url: string, credentials: Credentials | null) => Promise<Store>;
+/** What is not in the store URL, or replaces what is there. */
+export interface Access extends Secrets {
+  /** Who may do what with the nodes that are made; null: as the URL says. */
+  readonly acl: string | null;
+}
+
+type Loader = (url: string, access: Access) => Promise<Store>;
 
 /** By the scheme of the store URL. Each is loaded only when it is asked for. */
 const STORES: Readonly<Record<string, Loader>> = {
-  zookeeper: async (url, credentials) => {
+  zookeeper: async (url, { credentials, passphrase, acl }) => {
     const { zookeeper } = await import("../../adapters/zookeeper/index.js");
-    if (credentials === null) return zookeeper(url);
     const { readUrl } = await import("../../adapters/zookeeper/zookeeper-url.js");
-    return zookeeper({ ...readUrl(url), auth: [credentials] });
+    const spelled = readUrl(url);
+    if (credentials !== null) spelled.auth = [credentials];
+    if (acl !== null) spelled.acl = acl;
+    // The variable may be there for another store's key.
+    if (passphrase !== null && typeof spelled.tls === "object" && spelled.tls.keyFile !== undefined) spelled.tls.passphrase = passphrase;
+    try {
+      return zookeeper(spelled);
+    } catch (error) {
+      throw error instanceof ConfigError && error.option === "tls.passphrase"
+        ? new ConfigError("TENURE_TLS_PASSPHRASE", error.message.replace("tls.passphrase: ", ""))
+        : error;
+    }
   },
 };
 
 const KNOWN = Object.keys(STORES).map((scheme) => `${scheme}://`);
 
-/** The store that `url` names; `credentials` replace those in the URL. Throws a {@link ConfigError}. */
-export async function openStore(url: string, credentials: Credentials | null): Promise<Store> {
+/** The store that `url` names. Throws a {@link ConfigError}. */
+export async function openStore(url: string, access: Access): Promise<Store> {
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(url)?.[1]?.toLowerCase();
   if (scheme === undefined) {
     throw new ConfigError("--store", `expected a URL that begins with ${KNOWN.join(" or ")}, such as zookeeper://zk1:2181,zk2:2181`);
@@ -30,5 +46,5 @@ export async function openStore(url: string, credentials: Credentials | null): P
   }
   const load = STORES[scheme];
   if (!load) throw new ConfigError("--store", `there is no store for ${scheme}://: use ${KNOWN.join(" or ")}`);
-  return load(url, credentials);
+  return load(url, access);
 }

@@ -86,8 +86,11 @@ describe("redaction", () => {
   });
 
   it("takes out the secrets that were given, wherever they are, also inside JSON", () => {
-    const secrets = secretsOf({ scheme: "digest", credentials: 'ann:so "quoted"' }, "zookeeper://bob:per%20cent@h");
-    const text = JSON.stringify({ a: 'so "quoted"', b: "per%20cent", c: "per cent" });
-    expect(redactor(secrets)(text)).toBe(JSON.stringify({ a: "***", b: "***", c: "***" }));
+    const secrets = secretsOf(
+      { credentials: { scheme: "digest", credentials: 'ann:so "quoted"' }, passphrase: "of the key" },
+      "zookeeper://bob:per%20cent@h",
+    );
+    const text = JSON.stringify({ a: 'so "quoted"', b: "per%20cent", c: "per cent", d: "of the key" });
+    expect(redactor(secrets)(text)).toBe(JSON.stringify({ a: "***", b: "***", c: "***", d: "***" }));
   });
 });

@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { createRequire } from "node:module";
 import { describe, expect, inject, it } from "vitest";
 import { zookeeper } from "../../adapters/zookeeper/index.js";
 import { Elector, StoreError } from "../../src/index.js";
@@ -37,13 +36,15 @@ describe("credentials", () => {
   it("that lose their permissions while leading do not keep stop() from ending", async () => {
     await using line = await lineUp(server, ["a", "b"]);
     const [a, b] = line.all as [Candidate, Candidate];
-    await protect(server, `${line.view.path}/candidates`, "r");
+    const allow = (permissions: string) =>
+      line.view.raw.allow(`${line.view.path}/candidates`, [{ permissions, scheme: "world", id: "anyone" }]);
+    await allow("ra");
     const waiting = b.told.length;
     await a.stop();
     expect(a.all("warning").map(({ error }) => (error as StoreError).code)).toContain("auth");
     // Its entry went with its session.
     await b.next("elected", INTERVAL, waiting);
-    await protect(server, `${line.view.path}/candidates`, "cdrwa");
+    await allow("cdrwa");
   });
 });
 
@@ -68,14 +69,3 @@ describe("a server that accepts and never answers", () => {
     expect(candidate.count("warning")).toBe(0);
   });
 });
-
-/** Sets what anybody may do with one node. */
-async function protect(address: string, path: string, permissions: string): Promise<void> {
-  const zookeeperClient = createRequire(import.meta.url)("node-zookeeper-client");
-  const client = zookeeperClient.createClient(address, { retries: 0 });
-  const bits = [..."rwcda"].reduce((sum, letter, index) => sum + (permissions.includes(letter) ? 1 << index : 0), 0);
-  const acls = [new zookeeperClient.ACL(bits | 16, new zookeeperClient.Id("world", "anyone"))];
-  client.connect();
-  await new Promise<void>((resolve, reject) => client.setACL(path, acls, -1, (error: Error | null) => (error ? reject(error) : resolve())));
-  client.close();
-}

@@ -72,10 +72,10 @@ describe("an attempt to open that is aborted", () => {
 
 describe("a process that uses a session", () => {
   const script = `
-    const { connectZooKeeper } = await import(process.argv[1] + "/adapters/zookeeper/zookeeper-client.js");
+    const { connectZooKeeper } = await import(process.argv[1] + "/adapters/zookeeper/client/zookeeper-client.js");
     const { systemClock } = await import(process.argv[1] + "/src/clock.js");
     const acl = [{ permissions: "cdrwa", scheme: "world", id: "anyone" }];
-    const options = { servers: [process.argv[2]], chroot: "", sessionTimeout: 10000, connectTimeout: 2000, readTimeout: null, auth: [], acl };
+    const options = { servers: [process.argv[2]], chroot: "", sessionTimeout: 10000, connectTimeout: 2000, readTimeout: null, tls: null, auth: [], acl };
     const zk = await connectZooKeeper(options, systemClock, new AbortController().signal);
     await zk.watch("data", "/", new AbortController().signal).armed;
     zk.exists("/", new AbortController().signal).catch(() => {});

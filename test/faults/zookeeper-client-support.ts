@@ -11,7 +11,17 @@ export function soon(): AbortSignal {
 }
 
 export function clientOptions(servers: readonly string[], options: Partial<ClientOptions> = {}): ClientOptions {
-  return { servers, chroot: "", sessionTimeout: 4000, connectTimeout: 2000, readTimeout: null, auth: [], acl: OPEN_TO_ALL, ...options };
+  return {
+    servers,
+    chroot: "",
+    sessionTimeout: 4000,
+    connectTimeout: 2000,
+    readTimeout: null,
+    tls: null,
+    auth: [],
+    acl: OPEN_TO_ALL,
+    ...options,
+  };
 }
 
 /** A session that is given up when the test has ended. */

@@ -1,3 +1,5 @@
+import { Authority } from "../support/certificates.js";
+
 /** What surrounds the README's JavaScript examples when a test runs them: what they leave out, and how they come to an end. */
 export interface Surroundings {
   /** Part of the example, by which it is found. */
@@ -54,6 +56,16 @@ await led.elected();`,
 await led.stop();`,
     prints: /^invoices me 0\nevicted\nsettled\n/,
   },
+  {
+    has: "keyFile=me.key",
+    before: `import { writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+process.chdir(dirname(fileURLToPath(import.meta.url)));
+for (const [name, text] of Object.entries(${JSON.stringify(pemFiles())})) writeFileSync(name, text);`,
+    after: `console.log("made");`,
+    prints: /made/,
+  },
   { has: "scheduler:secret", before: "", after: `console.log("made");`, prints: /made/ },
   {
     has: "fence(client",
@@ -82,3 +94,10 @@ await elector.stop();`,
   },
   { has: "ManualClock", before: "", after: `console.log(b.state);`, prints: /stopped/ },
 ];
+
+/** By the names that the README gives to them. */
+function pemFiles(): Record<string, string> {
+  const ca = new Authority("a CA");
+  const { cert, key } = ca.issue("me");
+  return { "ca.pem": ca.cert, "me.pem": cert, "me.key": key };
+}

@@ -1,9 +1,12 @@
 import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, inject, it } from "vitest";
+import { readAcl } from "../../adapters/zookeeper/zookeeper-acl.js";
+import { connectRaw } from "../support/raw-session.js";
 import { SURROUNDINGS } from "./readme-examples.js";
 
 const run = promisify(execFile);
@@ -16,6 +19,7 @@ const inLanguage = (language: string) => blocks.filter((block) => block.language
 // Below dist/, so that "tenure" is this package.
 mkdirSync(join(top, "dist"), { recursive: true });
 const dir = mkdtempSync(join(top, "dist", "readme-"));
+writeFileSync(join(dir, "nightly.sh"), '#!/bin/sh\necho "$TENURE_ELECTION $TENURE_FENCE $*"\n', { mode: 0o755 });
 afterAll(() => rmSync(dir, { recursive: true }));
 
 /** The hosts that the README names are the test's server; each example has a chroot of its own. */
@@ -46,7 +50,6 @@ describe("the README's commands", () => {
   });
 
   it("of tenure run as they stand", async () => {
-    writeFileSync(join(dir, "nightly.sh"), '#!/bin/sh\necho "$TENURE_ELECTION $TENURE_FENCE $*"\n', { mode: 0o755 });
     const lines = commands.filter((line) => line.startsWith("npx tenure "));
     expect(lines.length).toBe(6);
     // What comes of each where nobody leads any more.
@@ -60,6 +63,48 @@ describe("the README's commands", () => {
       else if (args[0] === "list") expect(result.stdout).toMatch(/\ncron +none +- +- +0\n/);
       else expect(result).toMatchObject({ code: codes[args[0] as string] });
     }
+  });
+
+  it("of the permissions as they stand, with nodes that a candidate makes", async () => {
+    const recipe = inLanguage("sh").find((text) => text.includes("TENURE_ACL")) as string;
+    const script = onTheServer(recipe, "readme-acl").replaceAll("npx tenure", `"${process.execPath}" "${main}"`);
+    // The last command is the status: nobody leads any more.
+    await expect(run("sh", ["-e", "-c", script], { cwd: dir, timeout: 30_000 })).rejects.toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/^guarded \d+ \n[\s\S]*leader +none/),
+    });
+  });
+
+  it("of the permissions with nodes that an administrator makes", async () => {
+    const secrets = { admin: "secret-4", ann: "secret-1", bob: "secret-2", eve: "secret-3" };
+    const filled = (text: string) =>
+      Object.entries(secrets).reduce((sum, [user, secret]) => {
+        const hash = createHash("sha1").update(`${user}:${secret}`).digest("base64");
+        return sum.replaceAll(`<${user}>`, `digest:${user}:${hash}`);
+      }, text);
+    const [first = "", ...lines] = filled(inLanguage("zkcli")[0] as string)
+      .replaceAll("/app/", "/readme-prepared/")
+      .trim()
+      .split("\n");
+    await using admin = await connectRaw(inject("zookeeper"), { digest: first.replace("addauth digest ", "") });
+    await admin.create("/readme-prepared");
+    for (const [command, path = "", acl = ""] of lines.map((line) => line.split(" "))) {
+      if (command === "create") await admin.create(path);
+      else if (command === "setAcl") await admin.allow(path, readAcl(acl));
+      else throw new Error(`unknown: ${command}`);
+    }
+    const url = `zookeeper://${inject("zookeeper")}/readme-prepared`;
+    const tenure = (user: "ann" | "bob" | "eve", ...args: string[]) =>
+      run(process.execPath, [main, args[0] as string, "--store", url, "--election", "cron", ...args.slice(1)], {
+        env: { ...process.env, TENURE_AUTH: `digest:${user}:${secrets[user]}` },
+        timeout: 30_000,
+      }).catch((error: { code: number; stdout: string }) => error);
+    const entries = /`(<ann>:r[^`]*)`/.exec(readme)?.[1] as string;
+    for (const user of ["ann", "bob"] as const) {
+      expect(await tenure(user, "run", "--acl", filled(entries), "--", "echo", user)).toMatchObject({ stdout: `${user}\n` });
+    }
+    expect(await tenure("eve", "status")).toMatchObject({ code: 1, stdout: expect.stringMatching(/leader +none/) });
+    expect(await tenure("eve", "run", "--", "true")).toMatchObject({ code: 77 });
   });
 
   it("has every option that the README names", async () => {

@@ -1,4 +1,5 @@
 import { createRequire } from "node:module";
+import type { ZooKeeperAcl } from "../../adapters/zookeeper/index.js";
 import { until, within } from "./wait-for.js";
 
 /*
@@ -11,6 +12,8 @@ interface NodeZooKeeper {
   createClient(servers: string, options: Record<string, unknown>): NodeZooKeeperClient;
   State: Record<"SYNC_CONNECTED", object>;
   CreateMode: Record<string, number>;
+  ACL: new (permissions: number, id: object) => object;
+  Id: new (scheme: string, id: string) => object;
 }
 interface NodeZooKeeperClient {
   on(event: "state", listener: (state: object) => void): void;
@@ -27,6 +30,7 @@ interface NodeZooKeeperClient {
   getChildren(path: string, done: Callback<[string[]]>): void;
   exists(path: string, done: Callback<[NodeZooKeeperStat | null]>): void;
   remove(path: string, version: number, done: Callback<[]>): void;
+  setACL(path: string, acls: object[], version: number, done: Callback<[NodeZooKeeperStat]>): void;
   transaction(): NodeZooKeeperTransaction;
 }
 interface NodeZooKeeperTransaction {
@@ -125,6 +129,14 @@ export class RawSession {
   async set(path: string, data: string, version = -1): Promise<RawStat> {
     const [stat] = await call<[NodeZooKeeperStat]>(`set ${path}`, (done) => this.#client.setData(path, Buffer.from(data), version, done));
     return readable(stat);
+  }
+  /** Sets who may do what with it, as zkCli.sh's setAcl does. */
+  async allow(path: string, acl: readonly ZooKeeperAcl[]): Promise<void> {
+    const acls = acl.map(({ permissions, scheme, id }) => {
+      const bits = [..."rwcda"].reduce((sum, letter, index) => sum + (permissions.includes(letter) ? 1 << index : 0), 0);
+      return new zookeeper.ACL(bits, new zookeeper.Id(scheme, id));
+    });
+    await call<[NodeZooKeeperStat]>(`setAcl ${path}`, (done) => this.#client.setACL(path, acls, -1, done));
   }
   async children(path: string): Promise<string[]> {
     return (await call<[string[]]>(`children of ${path}`, (done) => this.#client.getChildren(path, done)))[0];

@@ -2,11 +2,13 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Identity } from "./certificates.js";
 import { type JavaProcess, spawnJava } from "./child-java.js";
 import { fourLetter } from "./four-letter.js";
 import { freePort } from "./free-port.js";
 import { installZooKeeper, type ZooKeeperInstall } from "./install-zookeeper.js";
 import { until, within } from "./wait-for.js";
+import { type ServerTls, tlsConfig } from "./zookeeper-server-tls.js";
 
 export interface ServerOptions {
   /** Milliseconds. Default 500. */
@@ -19,6 +21,8 @@ export interface ServerOptions {
   readonly jvm?: readonly string[];
   /** Of an ensemble: the number of this server. */
   readonly myid?: number;
+  /** Serves TLS as well, on a port of its own. */
+  readonly tls?: ServerTls;
 }
 
 /** Starts a ZooKeeper server on 127.0.0.1 and waits until it serves. */
@@ -40,7 +44,7 @@ export async function prepareZooKeeper(options: ServerOptions): Promise<ZooKeepe
   const install = await installZooKeeper();
   const folder = await mkdtemp(join(tmpdir(), "tenure-zookeeper-"));
   folders.add(folder);
-  return new ZooKeeperServer(install, folder, options.port ?? (await freePort()), options);
+  return new ZooKeeperServer(install, folder, options.port ?? (await freePort()), options, options.tls ? await freePort() : null);
 }
 
 const folders = new Set<string>();
@@ -56,19 +60,29 @@ export class ZooKeeperServer {
   readonly #install: ZooKeeperInstall;
   readonly #folder: string;
   readonly #options: ServerOptions;
+  #tls: ServerTls | undefined;
   #process: JavaProcess | undefined;
+  readonly #securePort: number | null;
   #paused = false;
 
-  constructor(install: ZooKeeperInstall, folder: string, port: number, options: ServerOptions) {
+  constructor(install: ZooKeeperInstall, folder: string, port: number, options: ServerOptions, securePort: number | null) {
     this.#install = install;
     this.#folder = folder;
     this.#options = options;
     this.port = port;
+    this.#securePort = securePort;
+    this.#tls = options.tls;
   }
 
   /** For clients. */
   get address(): string {
     return `127.0.0.1:${this.port}`;
+  }
+
+  /** Where it speaks TLS. */
+  get secureAddress(): string {
+    if (this.#securePort === null) throw new Error("the server was made without TLS");
+    return `127.0.0.1:${this.#securePort}`;
   }
 
   /** Throws while it is not running. */
@@ -115,6 +129,11 @@ export class ZooKeeperServer {
       process.kill(process_.pid, "SIGKILL");
       return process_.exited;
     });
+  }
+
+  /** Shows `identity` from its next start on. */
+  certify(identity: Identity): void {
+    if (this.#tls) this.#tls = { ...this.#tls, ...identity };
   }
 
   /** SIGSTOP: its connections stay open, nothing is answered. */
@@ -187,6 +206,7 @@ export class ZooKeeperServer {
       maxClientCnxns: 0,
       "admin.enableServer": false,
       "4lw.commands.whitelist": "*",
+      ...(this.#tls && this.#securePort && tlsConfig(this.#folder, this.#securePort, this.#tls)),
       ...this.#options.config,
     };
     const lines = Object.entries(config).map(([key, value]) => `${key}=${value}\n`);

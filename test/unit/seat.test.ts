@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { StoreError } from "../../src/errors.js";
 import type { Term } from "../../src/term.js";
 import { swallow } from "./support/tapped-store.js";
 import { type Candidate, World } from "./support/world.js";
@@ -206,6 +207,19 @@ describe("a seat taken away by force", () => {
     await world.clock.advanceUntil(() => all.some(({ elector }) => elector.isLeader), TTL);
     await world.clock.advance(TTL);
     expect(await ids()).toEqual(["a", "b", "c"]);
+  });
+
+  it("a leader that may not look at its seat any more drains, hands over, and stops with the error", async () => {
+    world = new World();
+    const [a, b] = (await world.lineUp("a", "b")) as Three;
+    const refused = new StoreError("auth", "may not look");
+    b.tap.around = (call, pass) => (call.name === "unseated" ? Promise.reject(refused) : pass());
+    a.elector.resign();
+    await world.clock.advanceUntil(() => b.elector.state === "stopped", TTL);
+    expect(b.told).toEqual(["standby", "elected", "draining:yielded", "lost:yielded", "stopped"]);
+    expect(b.warnings).toEqual([refused]);
+    await world.clock.advanceUntil(() => a.elector.isLeader, TTL);
+    expect(await world.line()).toEqual(["a*"]);
   });
 
   it("a waiter evicted: stands again at the tail, without a word", async () => {

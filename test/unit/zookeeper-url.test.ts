@@ -5,6 +5,7 @@ import { ConfigError } from "../../src/errors.js";
 
 describe("store URLs of ZooKeeper", () => {
   it("reads everything that a URL can say", () => {
+    const nobody = expect.objectContaining({ guarded: false });
     const url =
       "zookeeper://zk1:2181,zk2:2182,[::1]:2183/app/x?sessionTimeout=20s&tickTime=2s&root=/elections&connectTimeout=250ms&readTimeout=1m";
     expect(readOptions(url)).toEqual({
@@ -12,12 +13,14 @@ describe("store URLs of ZooKeeper", () => {
       base: "/app/x/elections",
       tickTime: 2000,
       name: "zookeeper://zk1:2181,zk2:2182,[::1]:2183/app/x/elections",
+      identity: nobody,
       client: {
         servers: ["zk1:2181", "zk2:2182", "[::1]:2183"],
         chroot: "",
         sessionTimeout: 20_000,
         connectTimeout: 250,
         readTimeout: 60_000,
+        tls: null,
         auth: [],
         acl: [{ permissions: "cdrwa", scheme: "world", id: "anyone" }],
       },
@@ -25,7 +28,8 @@ describe("store URLs of ZooKeeper", () => {
   });
 
   it("has defaults for everything but the servers", () => {
-    const { client, ...rest } = readOptions("zookeeper://zk1");
+    const { client, identity, ...rest } = readOptions("zookeeper://zk1");
+    expect(identity).toMatchObject({ name: expect.stringContaining("no auth"), guarded: false });
     expect(rest).toEqual({ chroot: "", base: "/tenure", tickTime: null, name: "zookeeper://zk1:2181/tenure" });
     expect(client).toMatchObject({ servers: ["zk1:2181"], sessionTimeout: 15_000, connectTimeout: 5000, readTimeout: null });
   });
@@ -77,6 +81,38 @@ describe("store URLs of ZooKeeper", () => {
     expect(message).not.toContain("hush");
   });
 
+  it("names an identity without its password", () => {
+    const auth = ["ann:hush:hush", { scheme: "sasl", credentials: "hush" }];
+    expect(readOptions({ servers: "h1", auth } as ZooKeeperOptions).identity).toMatchObject({ name: "digest:ann, sasl", guarded: true });
+  });
+
+  it("reads an acl as a text, a list, or what the creator is", () => {
+    const hash = "Xw7Yl3bC+a/p0o9i8u7y6t5r4e3=";
+    const listed = (acl: ZooKeeperOptions["acl"], auth = "me:too") => readOptions({ servers: "h1", auth, acl: acl as string }).client.acl;
+    expect(listed("creator")).toEqual([{ permissions: "cdrwa", scheme: "auth", id: "" }]);
+    const text = `digest:ann:${hash}:cdrw,x509:CN=zk,O=a:b,C=eu:r,ip:::1:cd,auth::rw`;
+    const list = [
+      { permissions: "cdrw", scheme: "digest", id: `ann:${hash}` },
+      { permissions: "r", scheme: "x509", id: "CN=zk,O=a:b,C=eu" },
+      { permissions: "cd", scheme: "ip", id: "::1" },
+      { permissions: "rw", scheme: "auth", id: "" },
+    ];
+    expect(listed(text)).toEqual(list);
+    expect(listed(list)).toEqual(list);
+    expect(readOptions(`zookeeper://h1?acl=digest:ann:${encodeURIComponent(hash)}:r`)).toMatchObject({
+      client: { acl: [{ id: `ann:${hash}` }] },
+      identity: { guarded: true },
+    });
+  });
+
+  it("does not show what may be a password where a hash was expected", () => {
+    for (const acl of ["digest:ann:hush:cdrw", "digest:hush:r", [{ permissions: "r", scheme: "digest", id: "ann:hush" }]]) {
+      const { message } = refusal({ servers: "h1", acl } as ZooKeeperOptions);
+      expect(message).toContain("SHA-1");
+      expect(message).not.toContain("hush");
+    }
+  });
+
   it.each([
     ["", "servers"],
     ["zookeeper://", "servers"],
@@ -115,6 +151,16 @@ describe("store URLs of ZooKeeper", () => {
     [{ servers: "h1", chroot: 7 }, "chroot"],
     [{ servers: "h1", acl: [] }, "acl"],
     [{ servers: "h1", acl: [null] }, "acl"],
+    [{ servers: "h1", acl: "" }, "acl"],
+    [{ servers: "h1", acl: "creator" }, "acl"],
+    [{ servers: "h1", acl: "creator,world:anyone:r", auth: "a:b" }, "acl"],
+    [{ servers: "h1", acl: "world:anyone" }, "acl"],
+    [{ servers: "h1", acl: "world:anyone:r,,world:anyone:r" }, "acl"],
+    [{ servers: "h1", acl: "world:anyone:rr" }, "acl"],
+    [{ servers: "h1", acl: "world:anyone:cdwa" }, "acl"],
+    [{ servers: "h1", acl: { permissions: "r" } }, "acl"],
+    ["zookeeper://h1?acl=world:anyone:r&acl=world:anyone:r", "acl"],
+    ["zookeeper://h1?acl=digest:ann:Xw7Yl3bC+a/p0o9i8u7y6t5r4e3=:r", "acl"],
     [{ servers: "h1", acl: [{ permissions: "rx", scheme: "world", id: "anyone" }] }, "acl"],
     [{ servers: "h1", acl: [{ permissions: "rr", scheme: "world", id: "anyone" }] }, "acl"],
     [{ servers: "h1", acl: [{ permissions: "r", scheme: "", id: "anyone" }] }, "acl"],

@@ -42,8 +42,10 @@ export class Dialer {
         reasons.push(error);
       }
     }
-    const text = `no ZooKeeper server can be reached: ${reasons.map(({ message }) => message).join("; ")}`;
-    throw new StoreError("unreachable", text, { cause: reasons[0] });
+    const text = reasons.map(({ message }) => message).join("; ");
+    if (reasons.every(({ code }) => code === "certificate"))
+      throw new StoreError("certificate", `no ZooKeeper server can be used: ${text}`, { cause: reasons[0] });
+    throw new StoreError("unreachable", `no ZooKeeper server can be reached: ${text}`, { cause: reasons[0] });
   }
 
   /** The same session again, after its connection was lost: the next server at once, then round after round until `signal`. */

@@ -74,7 +74,7 @@ export class Link implements Connection {
     this.#manager = manage(pkg, options, resume, {
       write: (bytes) => this.#socket.write(bytes),
     });
-    this.#socket = new FramedSocket(server, {
+    this.#socket = new FramedSocket(server, options.tls, {
       connected: () => this.#shakeHands(),
       frame: (frame) => (this.#proofs === undefined ? this.#welcomed(frame, pkg) : this.#received(frame)),
       heard: () => {
@@ -82,7 +82,7 @@ export class Link implements Connection {
         this.#pulse?.heard();
       },
       drained: () => this.#manager.onSocketDrain(),
-      closed: (reason, cause) => this.destroy(this.#broken(reason, cause)),
+      closed: (reason, cause, certificate) => this.destroy(this.#broken(reason, cause, certificate)),
     });
   }
 
@@ -226,8 +226,8 @@ export class Link implements Connection {
     this.#pulse?.sent();
   }
 
-  #broken(reason: string, cause?: unknown): StoreError {
-    if (!this.#served) return new StoreError("unreachable", `${this.server}: ${reason}`, { cause });
+  #broken(reason: string, cause?: unknown, certificate = false): StoreError {
+    if (!this.#served) return new StoreError(certificate ? "certificate" : "unreachable", `${this.server}: ${reason}`, { cause });
     return new ZooKeeperError("CONNECTIONLOSS", `connection to ${this.server} lost: ${reason}`, { cause });
   }
 }

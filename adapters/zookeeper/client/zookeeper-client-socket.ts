@@ -1,6 +1,8 @@
 import { connect, type Socket } from "node:net";
 import type { Clock } from "../../../src/clock.js";
 import { FrameSplitter } from "./zookeeper-client-frames.js";
+import { connectTls, hungUp, type TlsFault, tlsFault } from "./zookeeper-client-tls.js";
+import type { TlsSettings } from "./zookeeper-wire.js";
 
 export interface SocketHost {
   connected(): void;
@@ -8,41 +10,48 @@ export interface SocketHost {
   /** Every whole frame of what has arrived was handed over. */
   heard(): void;
   drained(): void;
-  /** It broke, by itself; said once. */
-  closed(reason: string, cause?: unknown): void;
+  /** It broke, by itself; said once. `certificate`: one side does not accept the other's. */
+  closed(reason: string, cause: unknown, certificate: boolean): void;
 }
 
-/** A TCP connection to one server that brings frames. Calls its host no more once it was destroyed or has broken. */
+/** A connection to one server, by TCP or TLS, that brings frames. Calls its host no more once it was destroyed or has broken. */
 export class FramedSocket {
   readonly #socket: Socket;
   readonly #host: SocketHost;
+  readonly #tls: TlsSettings | null;
   #over = false;
+  #connected = false;
+  #heard = false;
   #corked = false;
 
   /** `server`: `host:port`, IPv6 in brackets. */
-  constructor(server: string, host: SocketHost) {
+  constructor(server: string, tls: TlsSettings | null, host: SocketHost) {
     const colon = server.lastIndexOf(":");
-    const socket = connect({
-      host: server.slice(0, colon).replace(/^\[(.*)\]$/, "$1"),
-      port: Number(server.slice(colon + 1)),
-      noDelay: true,
-    });
+    const name = server.slice(0, colon).replace(/^\[(.*)\]$/, "$1");
+    const port = Number(server.slice(colon + 1));
+    const socket = tls === null ? connect({ host: name, port, noDelay: true }) : connectTls(name, port, tls);
     const splitter = new FrameSplitter((frame) => this.#over || host.frame(frame));
-    socket.on("connect", () => this.#over || host.connected());
+    socket.on(tls === null ? "connect" : "secureConnect", () => {
+      this.#connected = true;
+      if (!this.#over) host.connected();
+    });
     socket.on("drain", () => this.#over || host.drained());
-    socket.on("error", (cause: NodeJS.ErrnoException) => this.#broken(inWords(cause), cause));
-    socket.on("end", () => this.#broken("the server closed the connection"));
-    socket.on("close", () => this.#broken("the server closed the connection"));
+    socket.on("error", (cause: NodeJS.ErrnoException) => this.#broken(this.#inWords(cause), cause));
+    socket.on("end", () => this.#broken(this.#hungUp()));
+    socket.on("close", () => this.#broken(this.#hungUp()));
     socket.on("data", (chunk) => {
       if (this.#over) return;
+      this.#heard = true;
       try {
         splitter.push(chunk);
         if (!this.#over) host.heard();
       } catch (cause) {
-        this.#broken(`unreadable answer: ${cause instanceof Error ? cause.message : String(cause)}`, cause);
+        const reason = `unreadable answer: ${cause instanceof Error ? cause.message : String(cause)}`;
+        this.#broken({ reason, certificate: false }, cause);
       }
     });
     this.#socket = socket;
+    this.#tls = tls;
     this.#host = host;
   }
 
@@ -83,10 +92,21 @@ export class FramedSocket {
     });
   }
 
-  #broken(reason: string, cause?: unknown): void {
+  #broken({ reason, certificate }: TlsFault, cause?: unknown): void {
     if (this.#over) return;
     this.destroy();
-    this.#host.closed(reason, cause);
+    this.#host.closed(reason, cause, certificate);
+  }
+
+  #inWords(error: NodeJS.ErrnoException): TlsFault {
+    const fault = this.#tls === null ? null : tlsFault(error, this.#tls);
+    if (fault !== null) return fault;
+    return error.code === "ECONNRESET" ? this.#hungUp(inWords(error)) : { reason: inWords(error), certificate: false };
+  }
+
+  #hungUp(reason = "the server closed the connection"): TlsFault {
+    const hint = this.#heard ? "" : `: ${hungUp(this.#tls, this.#connected)}`;
+    return { reason: reason + hint, certificate: false };
   }
 }
 

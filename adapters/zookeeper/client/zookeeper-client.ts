@@ -20,7 +20,7 @@ import type {
 
 /**
  * Opens a session on node-zookeeper-client. Rejects with the reason of `signal`; with `unreachable` and what was wrong
- * with each server; with `auth` if the credentials are refused.
+ * with each server (`certificate` if that is each one's certificate, or ours); with `auth` if the credentials are refused.
  */
 export const connectZooKeeper: ConnectZooKeeper = async (options: ClientOptions, clock: Clock, signal: AbortSignal) => {
   signal.throwIfAborted();

@@ -1,3 +1,4 @@
+import type { SecureContext } from "node:tls";
 import type { Clock, Instant } from "../../../src/clock.js";
 
 /*
@@ -86,6 +87,18 @@ export interface ZooKeeperAcl {
   readonly id: string;
 }
 
+/** How to speak TLS. */
+export interface TlsSettings {
+  /** Whom we trust, and our own certificate. */
+  readonly context: SecureContext;
+  /** Whether `context` trusts other authorities than those that Node.js knows. */
+  readonly ownCa: boolean;
+  /** Whose certificate of ours `context` has, as the scheme `x509` of ACLs has it; null: none. */
+  readonly subject: string | null;
+  /** The name that every server's certificate must hold for; null: the host that is dialled. */
+  readonly servername: string | null;
+}
+
 export interface ClientOptions {
   /** `host:port`, at least one; IPv6 in brackets. */
   readonly servers: readonly string[];
@@ -100,6 +113,8 @@ export interface ClientOptions {
    * given less than a third of the negotiated timeout for its answer, unless this is shorter). Null: 2/3 of the negotiated timeout.
    */
   readonly readTimeout: number | null;
+  /** Null: plain TCP. */
+  readonly tls: TlsSettings | null;
   readonly auth: readonly { readonly scheme: string; readonly credentials: string }[];
   /** For every node that is created. */
   readonly acl: readonly ZooKeeperAcl[];

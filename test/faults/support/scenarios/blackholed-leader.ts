@@ -1,3 +1,4 @@
+import type { ZooKeeperOptions } from "../../../../adapters/zookeeper/index.js";
 import { fresh } from "../../../support/names.js";
 import { startProxy } from "../../../support/proxy.js";
 import { Candidate, type WorkKind } from "../candidate.js";
@@ -11,17 +12,23 @@ const INTERVAL = TIMEOUT / 5;
 
 /**
  * The leader's link swallows everything. It must say that it does not lead before another one does, by its own clock
- * alone; and stand again once the link is back. `tick`: the server's tickTime, ms.
+ * alone; and stand again once the link is back. `tick`: the server's tickTime, ms. `tls`: how
+ * to speak TLS to it.
  */
-export async function blackholedLeader(server: string, tick: number, work: WorkKind): Promise<Verdict> {
+export async function blackholedLeader(
+  server: string,
+  tick: number,
+  work: WorkKind,
+  tls: ZooKeeperOptions["tls"] = false,
+): Promise<Verdict> {
   const findings = new Findings();
   const root = `/${fresh("blackhole")}`;
-  await using proxy = await startProxy(Number(server.split(":")[1]));
-  await using leader = new Candidate({ store: { servers: proxy.address, root, sessionTimeout: TIMEOUT }, id: "leader", work });
+  await using proxy = await startProxy(Number(server.split(":")[1]), { framed: tls === false });
+  await using leader = new Candidate({ store: { servers: proxy.address, root, sessionTimeout: TIMEOUT, tls }, id: "leader", work });
   await leader.start().next("elected", 10_000, 0);
   let atElected: boolean | undefined;
   await using successor = new Candidate({
-    store: { servers: server, root, sessionTimeout: TIMEOUT },
+    store: { servers: server, root, sessionTimeout: TIMEOUT, tls },
     id: "successor",
     onElected: () => {
       atElected = leader.isLeader;

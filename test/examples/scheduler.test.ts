@@ -1,0 +1,55 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
+import { fresh } from "../support/names.js";
+import { connectRaw } from "../support/raw-session.js";
+import { Example, fenceOf, type Program, timeOf } from "./example.js";
+
+const example = new Example("scheduler");
+beforeAll(() => example.build(), 120_000);
+afterAll(() => example.dispose());
+
+describe("the scheduler", () => {
+  let root: string;
+  let a: Program;
+  let b: Program;
+  beforeEach(async () => {
+    root = fresh("scheduler");
+    const env = { ZOOKEEPER: `zookeeper://${inject("zookeeper")}?root=/${root}&sessionTimeout=6s` };
+    a = example.start("a", env);
+    await a.wrote(/a: leading/);
+    b = example.start("b", env);
+    await b.wrote(/b: standby/);
+  });
+  afterEach(() => example.stopAll());
+
+  it("stopped: no new run, the one under way ends, and only then the next process begins", async () => {
+    const first = await a.wrote(/invoices begins, fence \d+/);
+    const from = a.lines.length;
+    await a.wrote(/invoices begins/, from);
+    a.kill("SIGTERM");
+    expect(await a.ended()).toEqual({ code: 0, signal: null });
+    const texts = a.lines.map(({ text }) => text);
+    expect(texts.at(-1)).toMatch(/term \d+ is over: stopped$/);
+    expect(texts.filter((text) => text.includes("begins")).length).toBe(texts.filter((text) => text.includes("done")).length);
+    const next = await b.wrote(/invoices begins, fence \d+/);
+    const last = a.lines.filter(({ text }) => text.includes("done")).at(-1);
+    expect(timeOf(next)).toBeGreaterThanOrEqual(timeOf(last));
+    expect(fenceOf(next)).toBeGreaterThan(fenceOf(first));
+  });
+
+  it("killed: another process takes over", async () => {
+    const first = await a.wrote(/invoices begins, fence \d+/);
+    a.kill("SIGKILL");
+    const next = await b.wrote(/invoices begins, fence \d+/);
+    expect(fenceOf(next)).toBeGreaterThan(fenceOf(first));
+  });
+
+  it("evicted: the run under way is abandoned", async () => {
+    await a.wrote(/invoices begins/);
+    await using raw = await connectRaw(inject("zookeeper"));
+    const entries = (await raw.children(`/${root}/scheduler/candidates`)).sort((x, y) => x.slice(-10).localeCompare(y.slice(-10)));
+    await a.wrote(/invoices begins/, a.lines.length);
+    await raw.delete(`/${root}/scheduler/candidates/${entries[0]}`);
+    await a.wrote(/invoices abandoned, fence \d+: /);
+    await b.wrote(/invoices begins/);
+  });
+});
