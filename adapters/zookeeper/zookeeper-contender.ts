@@ -1,6 +1,6 @@
 import type { Card, Contender, HeadPlace, HeldPlace, Place, Refused } from "../../src/store.js";
 import { isZooKeeperError } from "./client/zookeeper-error.js";
-import type { Operation, Watch, Watched, ZooKeeperStat } from "./client/zookeeper-wire.js";
+import type { Operation, Watched, ZooKeeperStat } from "./client/zookeeper-wire.js";
 import { OwnEntry } from "./zookeeper-entry.js";
 import { Leaving } from "./zookeeper-leaving.js";
 import { Looking } from "./zookeeper-looking.js";
@@ -36,6 +36,7 @@ export class ZooKeeperContender implements Contender {
   }
 
   async look(signal: AbortSignal): Promise<Place> {
+    this.#around.calm.disturb();
     const handedToMe = this.#mayBeHanded ? await this.#handedToMe(signal) : null;
     const place = handedToMe ?? (await this.#looking.look(signal));
     this.#place = place.kind === "held" || place.kind === "behind" ? place : null;
@@ -75,22 +76,14 @@ export class ZooKeeperContender implements Contender {
   }
 
   /**
-   * Also watches `term`: nobody may write it while I hold the seat, so whatever happens to it is interference. And finds out who
-   * is next as soon as anybody is, so that a hand-over is one write.
+   * Also watches `term`: nobody may write it while I hold the seat, so whatever happens to it is interference.
    */
   async unseated(signal: AbortSignal): Promise<void> {
     const seat = this.#place;
     if (seat?.kind !== "held") return;
     const term = this.#term.lend(signal);
-    const seated = async () => (await term.armed).stat.mzxid === seat.fence;
-    for (;;) {
-      await this.#leaving.prepare(signal);
-      const joined = this.#leaving.joined;
-      const lent: Watch[] = [this.#own.lend(signal), term];
-      if (joined !== null) lent.push(joined.lend(signal));
-      await watched([], signal, lent, seated);
-      if (joined === null || joined.live || !this.#own.live || !this.#term.live) return;
-    }
+    this.#leaving.follow(signal);
+    await watched([], signal, [this.#own.lend(signal), term], async () => (await term.armed).stat.mzxid === seat.fence);
   }
 
   prepare(signal: AbortSignal): Promise<void> {

@@ -17,6 +17,7 @@ export class Leaving {
   #next: string | null = null;
   /** On the list that showed nobody but me: nobody has joined while it stands. One watcher an election, so no herd. */
   readonly #alone: LastingWatch<Watched["list"]>;
+  #following = false;
   #left = false;
 
   constructor(around: Surroundings, entry: OwnEntry) {
@@ -33,9 +34,28 @@ export class Leaving {
     if (this.#next !== null) this.#alone.release();
   }
 
-  /** While nobody is next: fires when somebody may be. */
-  get joined(): LastingWatch<Watched["list"]> | null {
-    return this.#alone.live ? this.#alone : null;
+  /**
+   * From the election on: finds out who is next as soon as anybody is, so that a hand-over is one write. When it fails, the
+   * hand-over asks.
+   */
+  follow(signal: AbortSignal): void {
+    if (this.#following) return;
+    this.#following = true;
+    void this.#follow(signal)
+      .catch(() => {})
+      .finally(() => {
+        this.#following = false;
+      });
+  }
+
+  async #follow(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      await this.#around.calm.comes();
+      if (this.#left || signal.aborted) return;
+      await this.prepare(signal);
+      if (this.#next !== null) return;
+      await this.#alone.lend(signal).fired;
+    }
   }
 
   /** Leaves; `seat` is handed on to the next in line if there is one. */

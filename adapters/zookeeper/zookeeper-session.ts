@@ -1,6 +1,7 @@
 import type { Clock } from "../../src/clock.js";
 import type { Card, Contender, Evicted, Leader, Proof, Seen, Session, Standing, Survey } from "../../src/store.js";
 import type { ZooKeeperClient } from "./client/zookeeper-wire.js";
+import { Calm } from "./zookeeper-calm.js";
 import { ZooKeeperContender } from "./zookeeper-contender.js";
 import { leaderChanged, readLeader, readStandings, sessionName } from "./zookeeper-observe.js";
 import { evictEntry, readElections, readSurvey } from "./zookeeper-operators.js";
@@ -22,12 +23,14 @@ export class ZooKeeperSession implements Session {
   readonly #requests: Requests;
   readonly #settings: Settings;
   readonly #clock: Clock;
+  readonly #calm: Calm;
 
   constructor(client: ZooKeeperClient, settings: Settings, clock: Clock) {
     this.#client = client;
     this.#requests = new Requests(client, settings.identity);
     this.#settings = settings;
     this.#clock = clock;
+    this.#calm = new Calm(clock);
     this.id = sessionName(client.sessionId);
     this.ttl = client.timeout;
     this.gap = (settings.tickTime === null ? client.timeout / 4 : settings.tickTime / 2) + 100;
@@ -44,7 +47,8 @@ export class ZooKeeperSession implements Session {
   }
 
   contend(election: string, card: Card, replaces: Contender | null): Contender {
-    const around = { requests: this.#requests, clock: this.#clock, paths: this.#paths(election), chroot: this.#settings.chroot };
+    const { chroot } = this.#settings;
+    const around = { requests: this.#requests, clock: this.#clock, paths: this.#paths(election), chroot, calm: this.#calm };
     return new ZooKeeperContender(around, card, replaces instanceof ZooKeeperContender ? replaces : null);
   }
 

@@ -1,4 +1,5 @@
 import type { Clock } from "../../src/clock.js";
+import type { Calm } from "./zookeeper-calm.js";
 import type { ElectionPaths } from "./zookeeper-paths.js";
 import type { Requests } from "./zookeeper-requests.js";
 
@@ -8,4 +9,5 @@ export interface Surroundings {
   readonly clock: Clock;
   readonly paths: ElectionPaths;
   readonly chroot: string;
+  readonly calm: Calm;
 }

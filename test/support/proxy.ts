@@ -50,6 +50,7 @@ export class FaultProxy {
   readonly #sessions = new Map<bigint, GrantedSession>();
   #listener: Server | undefined;
   #disposed = false;
+  #most = 0;
   #cutInside: { bytes: number; done: () => void } | undefined;
 
   constructor(target: number, port: number, options: ProxyOptions) {
@@ -76,6 +77,11 @@ export class FaultProxy {
   /** How many connections of clients are open. */
   get connections(): number {
     return this.#links.size;
+  }
+
+  /** How many were open at once, at most. */
+  get mostConnections(): number {
+    return this.#most;
   }
 
   /** How many frames are held back or on their way. */
@@ -185,7 +191,7 @@ export class FaultProxy {
   #connect(client: Socket, end: number): void {
     const server = connect({ port: this.#target, host: "127.0.0.1", allowHalfOpen: true });
     if (performance.now() >= end) {
-      this.#links.add(new Link(client, server, this.#host));
+      this.#open(client, server);
       return;
     }
     client.on("error", () => {});
@@ -193,7 +199,12 @@ export class FaultProxy {
       if (this.#disposed || client.destroyed) client.destroy();
       else setTimeout(() => this.#connect(client, end), 20);
     });
-    server.once("connect", () => this.#links.add(new Link(client, server, this.#host)));
+    server.once("connect", () => this.#open(client, server));
+  }
+
+  #open(client: Socket, server: Socket): void {
+    this.#links.add(new Link(client, server, this.#host));
+    this.#most = Math.max(this.#most, this.#links.size);
   }
 
   #directions(direction?: Direction): LaneRules[] {
