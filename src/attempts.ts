@@ -1,6 +1,6 @@
-import type { Clock, Timer } from "./clock.js";
+import type { Clock, Ender, Timer } from "./clock.js";
 import { timedOut } from "./errors.js";
-import type { Ender } from "./halt.js";
+import { Halt } from "./halt.js";
 
 /**
  * The calls under way on one session: each gets a signal of its own, which aborts when its time is up, when the caller
@@ -26,14 +26,14 @@ export class Attempts {
   }
 
   /** A wait of any length. `signal` is the caller's own. */
-  wait<T>(signal: Ender | null, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  wait<T>(signal: Ender | null, call: (signal: Ender) => Promise<T>): Promise<T> {
     const attempt = this.#make(signal, call);
     attempt?.begin();
     return this.#promised(attempt, signal);
   }
 
   /** An attempt that does not wait for its turn: proofs, and what stands alone. `ms` bounds it. */
-  urgent<T>(what: string, ms: number, signal: Ender | null, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  urgent<T>(what: string, ms: number, signal: Ender | null, call: (signal: Ender) => Promise<T>): Promise<T> {
     const attempt = this.#make(signal, call);
     if (attempt) this.#begin(attempt, what, ms);
     return this.#promised(attempt, signal);
@@ -43,7 +43,7 @@ export class Attempts {
    * An attempt that waits for its turn: so many run at once that none is late only because thousands began together.
    * `patience` is asked, when its turn has come, for the ms that bound it.
    */
-  run<T>(what: string, patience: () => number, signal: Ender | null, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  run<T>(what: string, patience: () => number, signal: Ender | null, call: (signal: Ender) => Promise<T>): Promise<T> {
     const attempt = this.#make(signal, call);
     if (!attempt) return this.#promised(attempt, signal);
     attempt.turn = () => {
@@ -63,7 +63,7 @@ export class Attempts {
   }
 
   /** Null: refused at once. */
-  #make(signal: Ender | null, call: (signal: AbortSignal) => Promise<unknown>): Attempt | null {
+  #make(signal: Ender | null, call: (signal: Ender) => Promise<unknown>): Attempt | null {
     return this.#over || signal?.aborted ? null : new Attempt(this.#pending, signal, call);
   }
 
@@ -99,14 +99,14 @@ class Attempt {
   turn: () => void = nothing;
   /** Called when it has settled. */
   ended: () => void = nothing;
-  readonly #call: (signal: AbortSignal) => Promise<unknown>;
-  readonly #controller = new AbortController();
+  readonly #call: (signal: Ender) => Promise<unknown>;
+  readonly #halt = new Halt();
   readonly #pending: Set<Attempt>;
   readonly #caller: Ender | null;
   #resolve!: (value: unknown) => void;
   #reject!: (reason: unknown) => void;
 
-  constructor(pending: Set<Attempt>, caller: Ender | null, call: (signal: AbortSignal) => Promise<unknown>) {
+  constructor(pending: Set<Attempt>, caller: Ender | null, call: (signal: Ender) => Promise<unknown>) {
     this.#call = call;
     this.#pending = pending;
     this.#caller = caller;
@@ -121,7 +121,7 @@ class Attempt {
   begin(): void {
     let answer: Promise<unknown>;
     try {
-      answer = this.#call(this.#controller.signal);
+      answer = this.#call(this.#halt);
     } catch (error) {
       answer = Promise.reject(error);
     }
@@ -144,7 +144,7 @@ class Attempt {
 
   abort(reason: unknown): void {
     this.#done();
-    this.#controller.abort(reason);
+    this.#halt.abort(reason);
     this.#reject(reason);
   }
 

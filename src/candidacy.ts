@@ -4,6 +4,7 @@ import { Deliveries } from "./deliveries.js";
 import { type LostReason, StoppedError, StoreError, TenureError } from "./errors.js";
 import type { Events } from "./events.js";
 import { ForeignData } from "./foreign-data.js";
+import { Halt } from "./halt.js";
 import { type Settings, show } from "./options.js";
 import { Reign } from "./reign.js";
 import { SessionPool } from "./session-pool.js";
@@ -33,7 +34,7 @@ export class Candidacy {
   /** Standing again after a term or a place was lost: full jitter, 100 ms doubling to 2 s; reset by a term of a ttl or more. */
   readonly #again: Backoff;
   readonly #onElected: (term: Reign) => void;
-  readonly #stop = new AbortController();
+  readonly #stop = new Halt();
   #state: ElectorState;
   #reign: Reign | null = null;
   #session: SharedSession | null = null;
@@ -58,7 +59,7 @@ export class Candidacy {
   }
 
   get stopping(): boolean {
-    return this.#stop.signal.aborted;
+    return this.#stop.aborted;
   }
 
   /** Drains the term, if there is one, and does not stand again. */
@@ -101,7 +102,7 @@ export class Candidacy {
     // Its end is not waited for: the next one may open meanwhile.
     void this.#giveBack();
     const session = await this.#pool.acquire({
-      signal: this.#stop.signal,
+      signal: this.#stop,
       stands: true,
       onTrouble: (problem, wait) => this.warn(problem, `no session, next try in ${Math.round(wait)} ms`),
     });
@@ -123,7 +124,7 @@ export class Candidacy {
     const standing: Standing = {
       session,
       contender: session.session.contend(election, card, last),
-      stop: this.#stop.signal,
+      stop: this.#stop,
       reserve: this.#reserve(session),
       retry: new Backoff(clock, RETRY_BASE, RETRY_CAP),
       heed: (place) => {
@@ -155,7 +156,7 @@ export class Candidacy {
     this.#reign = null;
     if (failure) throw failure.problem;
     const pause = outcome === "resigned" ? GIVE_WAY : this.#again.next();
-    if (!session.closing.aborted) await sleep(clock, pause, this.#stop.signal);
+    if (!session.closing.aborted) await sleep(clock, pause, this.#stop);
     return withdrawn ? null : standing.contender;
   }
 

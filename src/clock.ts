@@ -27,6 +27,17 @@ export interface Clock {
   random(): number;
 }
 
+/** What may end a call from outside: an AbortSignal, or what offers as much of one and costs less. */
+export interface Ender {
+  readonly aborted: boolean;
+  readonly reason: unknown;
+  addEventListener(type: "abort", listener: EndListener, options: { readonly once: true }): void;
+  removeEventListener(type: "abort", listener: EndListener): void;
+}
+
+/** Called once, when the call is to end. */
+export type EndListener = (() => void) | { handleEvent(): void };
+
 /** Reads both clocks of `clock` at once. */
 export function instant(clock: Clock): Instant {
   return { mono: clock.mono(), wall: clock.wall() };
@@ -41,7 +52,7 @@ export function elapsed(clock: Clock, from: Instant): number {
 }
 
 /** Resolves after `ms` milliseconds by `clock`; rejects with the reason of `signal` when that aborts first. */
-export function sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+export function sleep(clock: Clock, ms: number, signal: Ender): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
     const onAbort = () => {

@@ -1,36 +1,37 @@
-/** What may end a call from outside: an AbortSignal, or a {@link Halt}. */
-export interface Ender {
-  readonly aborted: boolean;
-  readonly reason: unknown;
-  addEventListener(type: "abort", listener: EndListener, options: { once: true }): void;
-  removeEventListener(type: "abort", listener: EndListener): void;
-}
+import type { Ender, EndListener } from "./clock.js";
 
-export interface EndListener {
-  handleEvent(): void;
-}
-
-/** As much of an AbortSignal as our own calls need, at a tenth of its price: a hand-over waits for the making of each. */
+/** As much of an AbortSignal as calls need, at a tenth of its price: there may be twenty thousand, and a hand-over makes several. */
 export class Halt implements Ender {
   aborted = false;
-  reason: unknown;
-  readonly #listeners = new Set<EndListener>();
+  reason: unknown = undefined;
+  /** Nearly always one. */
+  #listeners: EndListener | Set<EndListener> | null = null;
 
   abort(reason: unknown): void {
     if (this.aborted) return;
     this.aborted = true;
     this.reason = reason;
-    for (const listener of this.#listeners) listener.handleEvent();
-    this.#listeners.clear();
+    const listeners = this.#listeners;
+    this.#listeners = null;
+    if (listeners instanceof Set) for (const listener of listeners) call(listener);
+    else if (listeners !== null) call(listeners);
   }
 
   addEventListener(_type: "abort", listener: EndListener): void {
-    this.#listeners.add(listener);
+    if (this.#listeners === null) this.#listeners = listener;
+    else if (this.#listeners instanceof Set) this.#listeners.add(listener);
+    else this.#listeners = new Set([this.#listeners, listener]);
   }
 
   removeEventListener(_type: "abort", listener: EndListener): void {
-    this.#listeners.delete(listener);
+    if (this.#listeners instanceof Set) this.#listeners.delete(listener);
+    else if (this.#listeners === listener) this.#listeners = null;
   }
+}
+
+function call(listener: EndListener): void {
+  if (typeof listener === "function") listener();
+  else listener.handleEvent();
 }
 
 /** An AbortSignal that is made when somebody asks for it. */

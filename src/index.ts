@@ -1,4 +1,4 @@
-export type { Clock, Instant, Timer } from "./clock.js";
+export type { Clock, Ender, EndListener, Instant, Timer } from "./clock.js";
 export type { Duration } from "./duration.js";
 export { Elector, type WaitOptions } from "./elector.js";
 export {

@@ -1,6 +1,5 @@
 import { Attempts } from "./attempts.js";
-import { type Clock, elapsed, type Instant, instant } from "./clock.js";
-import type { Ender } from "./halt.js";
+import { type Clock, type Ender, elapsed, type Instant, instant } from "./clock.js";
 
 /** However little is left, an attempt gets this long, ms. */
 const SHORTEST_ATTEMPT = 100;
@@ -38,28 +37,28 @@ export class SessionCalls {
     return this.#ttl - elapsed(this.#clock, this.#heard);
   }
 
-  attempt<T>(what: string, signal: Ender | null, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  attempt<T>(what: string, signal: Ender | null, call: (signal: Ender) => Promise<T>): Promise<T> {
     this.#port.check();
     return this.#heardBy(this.#campaigns.run(what, this.#inTurn, signal, call));
   }
 
   /** A proof or a touch. */
-  vital<T>(what: string, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  vital<T>(what: string, call: (signal: Ender) => Promise<T>): Promise<T> {
     this.#port.check();
     return this.#heardBy(this.#campaigns.urgent(what, this.#patience(), null, call));
   }
 
-  wait<T>(signal: Ender | null, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  wait<T>(signal: Ender | null, call: (signal: Ender) => Promise<T>): Promise<T> {
     this.#port.check();
     return this.#campaigns.wait(signal, call);
   }
 
-  farewell<T>(what: string, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  farewell<T>(what: string, call: (signal: Ender) => Promise<T>): Promise<T> {
     this.#port.check();
     return this.#heardBy(this.#farewells.run(what, this.#inTurn, null, call));
   }
 
-  farewellWait(call: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  farewellWait(call: (signal: Ender) => Promise<void>): Promise<void> {
     return this.#farewells.wait(null, call);
   }
 

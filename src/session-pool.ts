@@ -1,5 +1,5 @@
 import { Backoff } from "./backoff.js";
-import { type Clock, sleep } from "./clock.js";
+import { type Clock, type Ender, sleep } from "./clock.js";
 import { StoppedError, StoreError } from "./errors.js";
 import { SharedSession } from "./shared-session.js";
 import type { Store } from "./store.js";
@@ -9,7 +9,7 @@ const REOPEN_CAP = 3000;
 
 /** How a user of a session asks for one. */
 export interface AcquireOptions {
-  readonly signal: AbortSignal;
+  readonly signal: Ender;
   /** Reject at the first failure instead of trying on. */
   readonly once?: boolean;
   /** Whether this user may own an entry on the session: it then counts for {@link SessionPool.stuck}. */
@@ -190,7 +190,7 @@ export class SessionPool {
     for (const waiter of [...this.#waiters]) waiter.resolve(session);
   }
 
-  async #failed(error: unknown, signal: AbortSignal): Promise<void> {
+  async #failed(error: unknown, signal: Ender): Promise<void> {
     // A session that ends while it is being opened is not the one that is opened next.
     const lasting = !(error instanceof StoreError && (error.transient || error.code === "session-ended"));
     const wait = this.#backoff.next();

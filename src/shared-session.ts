@@ -1,7 +1,6 @@
-import type { Clock, Timer } from "./clock.js";
+import type { Clock, Ender, Timer } from "./clock.js";
 import { Deadline } from "./deadline.js";
 import { type LostReason, StoreError } from "./errors.js";
-import type { Ender } from "./halt.js";
 import { Prover } from "./prover.js";
 import { SessionCalls } from "./session-calls.js";
 import type { Session } from "./store.js";
@@ -67,7 +66,7 @@ export class SharedSession {
   }
 
   /** Aborts when no term can be entered on this session any more. */
-  get closing(): AbortSignal {
+  get closing(): Ender {
     return this.#closing.signal;
   }
 
@@ -77,22 +76,22 @@ export class SharedSession {
   }
 
   /** One attempt, bounded by half of what is left; ends when the session closes. */
-  attempt<T>(what: string, signal: Ender | null, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  attempt<T>(what: string, signal: Ender | null, call: (signal: Ender) => Promise<T>): Promise<T> {
     return this.#calls.attempt(what, signal, call);
   }
 
   /** A wait of any length; ends when the session closes. */
-  wait<T>(signal: Ender | null, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  wait<T>(signal: Ender | null, call: (signal: Ender) => Promise<T>): Promise<T> {
     return this.#calls.wait(signal, call);
   }
 
   /** One attempt that only the end of the session ends: for withdrawals. */
-  farewell<T>(what: string, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  farewell<T>(what: string, call: (signal: Ender) => Promise<T>): Promise<T> {
     return this.#calls.farewell(what, call);
   }
 
   /** A wait that only the end of the session ends. */
-  farewellWait(call: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  farewellWait(call: (signal: Ender) => Promise<void>): Promise<void> {
     return this.#calls.farewellWait(call);
   }
 

@@ -1,5 +1,5 @@
 import type { Backoff } from "./backoff.js";
-import { sleep } from "./clock.js";
+import { type Ender, sleep } from "./clock.js";
 import { StoreError } from "./errors.js";
 import type { Reign } from "./reign.js";
 import type { SharedSession } from "./shared-session.js";
@@ -10,7 +10,7 @@ export interface Standing {
   readonly session: SharedSession;
   readonly contender: Contender;
   /** Aborts when the elector is to stop. */
-  readonly stop: AbortSignal;
+  readonly stop: Ender;
   /** ms */
   readonly reserve: number;
   /** Between tries of one step; reset by success. */

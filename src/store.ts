@@ -1,7 +1,7 @@
-import type { Clock, Instant } from "./clock.js";
+import type { Clock, Ender, Instant } from "./clock.js";
 
 /*
- * The contract between the core and a store. Types only. Every call is one attempt and takes an AbortSignal last; an
+ * The contract between the core and a store. Types only. Every call is one attempt and takes an Ender last (an AbortSignal is one); an
  * aborted call rejects with the signal's reason, any other failure is a StoreError. A reason for which isTimeout() holds
  * says that the link is suspect. Where a failed call may have taken effect, repeating it is safe: look() finds out.
  */
@@ -11,7 +11,7 @@ export interface Store {
   /** For people: what and where, without secrets. */
   readonly name: string;
   /** Opens a new session. */
-  open(request: OpenRequest, signal: AbortSignal): Promise<Session>;
+  open(request: OpenRequest, signal: Ender): Promise<Session>;
 }
 
 export interface OpenRequest {
@@ -30,29 +30,29 @@ export interface Session {
   /** Aborts when the store has ended this session, or when it can never be served again; the reason is a StoreError. */
   readonly ended: AbortSignal;
   /** Shows that the store cannot end this session by timeout before `vouchedAt` + ttl. */
-  prove(signal: AbortSignal): Promise<Proof>;
+  prove(signal: Ender): Promise<Proof>;
   /** Shows life as cheaply as the store allows; vouches for nothing. */
-  touch(signal: AbortSignal): Promise<void>;
+  touch(signal: Ender): Promise<void>;
   /** A candidacy of this session. Sends nothing yet. `replaces`: my candidacy on an earlier session, whose entry may go. */
   contend(election: string, card: Card, replaces: Contender | null): Contender;
   /** Who holds the seat. */
-  leader(election: string, signal: AbortSignal): Promise<Leader | null>;
+  leader(election: string, signal: Ender): Promise<Leader | null>;
   /** Everybody who stands, in order; the holder of the seat first. */
-  queue(election: string, signal: AbortSignal): Promise<Standing[]>;
+  queue(election: string, signal: Ender): Promise<Standing[]>;
   /** Settles once `leader` may answer something else than `seen` (early is allowed). */
-  changed(election: string, seen: Leader | null, signal: AbortSignal): Promise<void>;
+  changed(election: string, seen: Leader | null, signal: Ender): Promise<void>;
   /** Names of all that lies where elections are kept, in no order; null: there is no such place yet. Creates nothing. */
-  elections(signal: AbortSignal): Promise<string[] | null>;
+  elections(signal: Ender): Promise<string[] | null>;
   /** One of those names at a glance; null: no election (any more). Not older than the last answer of `elections`. */
-  survey(election: string, signal: AbortSignal): Promise<Survey | null>;
+  survey(election: string, signal: Ender): Promise<Survey | null>;
   /**
    * As an operator: removes the entry of `standing`, provided that it leads, or does not, as `standing` says. Null: that is
    * not so (any more), and nothing was done. `stead`: in the same step an entry of this session takes its place in the
    * queue, so that nobody can claim the seat before that one has gone.
    */
-  evict(election: string, standing: Seen, stead: Card | null, signal: AbortSignal): Promise<Evicted | null>;
+  evict(election: string, standing: Seen, stead: Card | null, signal: Ender): Promise<Evicted | null>;
   /** Ends the session at the store. The object is dead afterwards, whether this succeeds or not. */
-  close(signal: AbortSignal): Promise<void>;
+  close(signal: Ender): Promise<void>;
   /** Sends nothing more, from this very call on: only the store's own timeout ends the session now. */
   abandon(): void;
 }
@@ -104,21 +104,21 @@ export interface Survey {
 /** One candidacy, bound to its session for life. */
 export interface Contender {
   /** Where I stand. The first look joins and looks in one flight; one after a doubtful join finds out what came of it. */
-  look(signal: AbortSignal): Promise<Place>;
+  look(signal: Ender): Promise<Place>;
   /** Settles once `place` (behind, or head) may have changed or my entry may have gone: early is allowed. */
-  moved(place: Place, signal: AbortSignal): Promise<void>;
+  moved(place: Place, signal: Ender): Promise<void>;
   /** Takes the free seat that `place` showed. */
-  claim(place: HeadPlace, signal: AbortSignal): Promise<HeldPlace | Refused>;
+  claim(place: HeadPlace, signal: Ender): Promise<HeldPlace | Refused>;
   /** Settles once my entry or my seat may have gone. Meanwhile it may keep known who is next. */
-  unseated(signal: AbortSignal): Promise<void>;
+  unseated(signal: Ender): Promise<void>;
   /** Learns who is next. Repeatable, changes nothing. */
-  prepare(signal: AbortSignal): Promise<void>;
+  prepare(signal: Ender): Promise<void>;
   /**
    * Gives up seat and place, and pays what this candidacy owes to others. `"hand-over"` seats the next in line in the
    * same step; `"free"` leaves the seat empty. The core calls it for every contender, whatever became of it, and repeats
    * it until it succeeds or the session has ended.
    */
-  withdraw(how: "hand-over" | "free", signal: AbortSignal): Promise<void>;
+  withdraw(how: "hand-over" | "free", signal: Ender): Promise<void>;
 }
 
 interface Look {

@@ -1,3 +1,4 @@
+import type { Ender } from "../../src/clock.js";
 import { StoreError } from "../../src/errors.js";
 import type { OpenRequest, Session, Store } from "../../src/store.js";
 import { type Fault, type MemoryCall, MemoryFaults } from "./memory-faults.js";
@@ -34,7 +35,7 @@ export class MemoryClient extends MemoryFaults implements Store {
     };
   }
 
-  async open(request: OpenRequest, signal: AbortSignal): Promise<Session> {
+  async open(request: OpenRequest, signal: Ender): Promise<Session> {
     const link = new Link(this.#server, this.#network, request.clock);
     const connection: Connection = { link, session: null };
     this.#connections.add(connection);

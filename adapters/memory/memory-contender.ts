@@ -1,3 +1,4 @@
+import type { Ender } from "../../src/clock.js";
 import type { BehindPlace, Card, Contender, HeadPlace, HeldPlace, Place, Refused } from "../../src/store.js";
 import type { MemorySession } from "./memory-session.js";
 import { type ElectionState, find, handOver, holder, join, leave, seat, standing, type Term } from "./memory-state.js";
@@ -31,7 +32,7 @@ export class MemoryContender implements Contender {
     this.#replaces = candidacy.replaces;
   }
 
-  async look(signal: AbortSignal): Promise<Place> {
+  async look(signal: Ender): Promise<Place> {
     const joins = this.#joined === "no" || this.#joined === "doubtful";
     if (joins && !signal.aborted && !this.#session.ended.aborted) this.#joined = "doubtful";
     const state = await this.#session.request("look", signal, () => (joins ? this.#join() : this.#read()), !joins);
@@ -41,7 +42,7 @@ export class MemoryContender implements Contender {
     return place;
   }
 
-  moved(place: Place, signal: AbortSignal): Promise<void> {
+  moved(place: Place, signal: Ender): Promise<void> {
     return this.#session.link.watch("moved", signal, () => {
       this.#session.attend();
       const state = this.#session.visible(this.election);
@@ -55,7 +56,7 @@ export class MemoryContender implements Contender {
     });
   }
 
-  async claim(place: HeadPlace, signal: AbortSignal): Promise<HeldPlace | Refused> {
+  async claim(place: HeadPlace, signal: Ender): Promise<HeldPlace | Refused> {
     const { after } = place as Head;
     const result = await this.#session.request("claim", signal, (): ElectionState | Refused => {
       const { server, link } = this.#session;
@@ -76,7 +77,7 @@ export class MemoryContender implements Contender {
     return held;
   }
 
-  unseated(signal: AbortSignal): Promise<void> {
+  unseated(signal: Ender): Promise<void> {
     return this.#session.link.watch("unseated", signal, () => {
       this.#session.attend();
       const state = this.#session.visible(this.election);
@@ -86,12 +87,12 @@ export class MemoryContender implements Contender {
     });
   }
 
-  async prepare(signal: AbortSignal): Promise<void> {
+  async prepare(signal: Ender): Promise<void> {
     await this.#session.request("prepare", signal, () => {});
   }
 
-  async withdraw(how: "hand-over" | "free", signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
+  async withdraw(how: "hand-over" | "free", signal: Ender): Promise<void> {
+    if (signal.aborted) throw signal.reason;
     if (this.#joined === "no" || this.#joined === "withdrawn") {
       this.#joined = "withdrawn";
       return;

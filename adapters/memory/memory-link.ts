@@ -1,4 +1,4 @@
-import { type Clock, instant } from "../../src/clock.js";
+import { type Clock, type Ender, instant } from "../../src/clock.js";
 import { StoreError } from "../../src/errors.js";
 import { Answers } from "./memory-answers.js";
 import { Channel } from "./memory-channel.js";
@@ -62,7 +62,7 @@ export class Link {
   }
 
   /** One attempt: `serve` runs at the server when the request arrives. `read`: answered by a replica alone. */
-  call<T>(call: MemoryCall, signal: AbortSignal, serve: () => T, read = LOCAL.has(call)): Promise<T> {
+  call<T>(call: MemoryCall, signal: Ender, serve: () => T, read = LOCAL.has(call)): Promise<T> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason);
       if (this.#dead) return reject(this.#dead);
@@ -88,7 +88,7 @@ export class Link {
   /**
    * Sets a watch and waits for it. `keys` runs at the server: what to watch, or null if it has happened already.
    */
-  async watch(call: MemoryCall, signal: AbortSignal, keys: () => readonly string[] | null): Promise<void> {
+  async watch(call: MemoryCall, signal: Ender, keys: () => readonly string[] | null): Promise<void> {
     const wait = new Wait();
     this.#waits.add(wait);
     try {

@@ -1,3 +1,4 @@
+import type { Ender } from "../../src/clock.js";
 import { StoreError } from "../../src/errors.js";
 import type { Card, Contender, Evicted, Leader, Proof, Seen, Session, Standing, Survey } from "../../src/store.js";
 import { MemoryContender } from "./memory-contender.js";
@@ -31,13 +32,13 @@ export class MemorySession implements Session {
     return this.#ended.signal;
   }
 
-  async prove(signal: AbortSignal): Promise<Proof> {
+  async prove(signal: Ender): Promise<Proof> {
     const vouchedAt = this.link.answers.vouchedAt();
     await this.request("prove", signal, () => {});
     return { vouchedAt };
   }
 
-  async touch(signal: AbortSignal): Promise<void> {
+  async touch(signal: Ender): Promise<void> {
     await this.request("touch", signal, () => {});
   }
 
@@ -46,11 +47,11 @@ export class MemorySession implements Session {
     return new MemoryContender(this, { election, card, guid, replaces: replaces instanceof MemoryContender ? replaces : null });
   }
 
-  leader(election: string, signal: AbortSignal): Promise<Leader | null> {
+  leader(election: string, signal: Ender): Promise<Leader | null> {
     return this.request("leader", signal, () => leaderOf(this.read(election)));
   }
 
-  queue(election: string, signal: AbortSignal): Promise<Standing[]> {
+  queue(election: string, signal: Ender): Promise<Standing[]> {
     return this.request("queue", signal, () => {
       const state = this.read(election);
       // Only the lowest entry claims, and a seat is handed to the next one only: the holder is always the first.
@@ -59,7 +60,7 @@ export class MemorySession implements Session {
     });
   }
 
-  changed(election: string, seen: Leader | null, signal: AbortSignal): Promise<void> {
+  changed(election: string, seen: Leader | null, signal: Ender): Promise<void> {
     return this.link.watch("changed", signal, () => {
       this.attend();
       const state = this.visible(election);
@@ -69,11 +70,11 @@ export class MemorySession implements Session {
     });
   }
 
-  elections(signal: AbortSignal): Promise<string[] | null> {
+  elections(signal: Ender): Promise<string[] | null> {
     return this.request("elections", signal, () => this.server.elections.filter((name) => this.read(name) !== EMPTY));
   }
 
-  survey(election: string, signal: AbortSignal): Promise<Survey | null> {
+  survey(election: string, signal: Ender): Promise<Survey | null> {
     return this.request("survey", signal, () => {
       const state = this.read(election);
       if (state.entries.length === 0 && state.term === null) return null;
@@ -82,7 +83,7 @@ export class MemorySession implements Session {
     });
   }
 
-  evict(election: string, { entry, leading }: Seen, stead: Card | null, signal: AbortSignal): Promise<Evicted | null> {
+  evict(election: string, { entry, leading }: Seen, stead: Card | null, signal: Ender): Promise<Evicted | null> {
     const guid = `${this.id}/instead of ${entry}`;
     return this.request("evict", signal, () => {
       const state = this.server.state(election);
@@ -97,7 +98,7 @@ export class MemorySession implements Session {
     });
   }
 
-  async close(signal: AbortSignal): Promise<void> {
+  async close(signal: Ender): Promise<void> {
     try {
       await this.request("close", signal, () => this.server.end(this.id, "closed"));
     } finally {
@@ -110,7 +111,7 @@ export class MemorySession implements Session {
   }
 
   /** One attempt on this session; whatever it is, it shows the server that the session lives. */
-  request<T>(call: MemoryCall, signal: AbortSignal, serve: () => T, read?: boolean): Promise<T> {
+  request<T>(call: MemoryCall, signal: Ender, serve: () => T, read?: boolean): Promise<T> {
     return this.link.call(
       call,
       signal,

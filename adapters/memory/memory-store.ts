@@ -1,4 +1,4 @@
-import type { Clock } from "../../src/clock.js";
+import type { Clock, Ender } from "../../src/clock.js";
 import { ConfigError } from "../../src/errors.js";
 import type { Card, OpenRequest, Session, Store } from "../../src/store.js";
 import { MemoryClient } from "./memory-client.js";
@@ -46,7 +46,7 @@ export class MemoryStore extends MemoryFaults implements Store {
     this.#self = this.client("memory");
   }
 
-  open(request: OpenRequest, signal: AbortSignal): Promise<Session> {
+  open(request: OpenRequest, signal: Ender): Promise<Session> {
     return this.#self.open(request, signal);
   }
 

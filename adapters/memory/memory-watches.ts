@@ -1,3 +1,5 @@
+import type { Ender } from "../../src/clock.js";
+
 /** What is fired when an entry goes. */
 export function entryKey(guid: string): string {
   return `entry/${guid}`;
@@ -66,7 +68,7 @@ export class Wait {
   }
 
   /** Resolves once this has fired. */
-  fired(signal: AbortSignal): Promise<void> {
+  fired(signal: Ender): Promise<void> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason);
       if (this.#over) return resolve();

@@ -1,3 +1,4 @@
+import type { Ender } from "../../src/clock.js";
 import type { Card, Contender, HeadPlace, HeldPlace, Place, Refused } from "../../src/store.js";
 import { isZooKeeperError } from "./client/zookeeper-error.js";
 import type { Operation, Watched, ZooKeeperStat } from "./client/zookeeper-wire.js";
@@ -35,7 +36,7 @@ export class ZooKeeperContender implements Contender {
     this.#term = new LastingWatch((signal) => requests.watch("data", paths.term, signal));
   }
 
-  async look(signal: AbortSignal): Promise<Place> {
+  async look(signal: Ender): Promise<Place> {
     this.#around.calm.disturb();
     const handedToMe = this.#mayBeHanded ? await this.#handedToMe(signal) : null;
     const place = handedToMe ?? (await this.#looking.look(signal));
@@ -49,7 +50,7 @@ export class ZooKeeperContender implements Contender {
    * the entry has gone already. For any other place there is nothing to wait for: a claim is refused because `term` or my
    * entry has changed since, so the next look shows something else.
    */
-  async moved(place: Place, signal: AbortSignal): Promise<void> {
+  async moved(place: Place, signal: Ender): Promise<void> {
     if (place.kind !== "behind") return;
     const { predecessor } = place as ZooKeeperBehind;
     const { requests, paths } = this.#around;
@@ -57,7 +58,7 @@ export class ZooKeeperContender implements Contender {
     if ((await watched([before], signal, [this.#own.lend(signal)])) === 0) this.#looking.hasGone(predecessor);
   }
 
-  async claim(place: HeadPlace, signal: AbortSignal): Promise<HeldPlace | Refused> {
+  async claim(place: HeadPlace, signal: Ender): Promise<HeldPlace | Refused> {
     const { version, extra } = place as ZooKeeperHead;
     const { requests, paths, clock } = this.#around;
     const operations: Operation[] = [
@@ -78,7 +79,7 @@ export class ZooKeeperContender implements Contender {
   /**
    * Also watches `term`: nobody may write it while I hold the seat, so whatever happens to it is interference.
    */
-  async unseated(signal: AbortSignal): Promise<void> {
+  async unseated(signal: Ender): Promise<void> {
     const seat = this.#place;
     if (seat?.kind !== "held") return;
     const term = this.#term.lend(signal);
@@ -86,11 +87,11 @@ export class ZooKeeperContender implements Contender {
     await watched([], signal, [this.#own.lend(signal), term], async () => (await term.armed).stat.mzxid === seat.fence);
   }
 
-  prepare(signal: AbortSignal): Promise<void> {
+  prepare(signal: Ender): Promise<void> {
     return this.#leaving.prepare(signal);
   }
 
-  withdraw(how: "hand-over" | "free", signal: AbortSignal): Promise<void> {
+  withdraw(how: "hand-over" | "free", signal: Ender): Promise<void> {
     this.#own.release();
     this.#term.release();
     const seat = how === "hand-over" && this.#place?.kind === "held" ? this.#place : null;
@@ -106,7 +107,7 @@ export class ZooKeeperContender implements Contender {
    * is needed, because the watch on my entry stands: had the entry gone, its event would have come before this answer on the same
    * connection. Null: whatever else has happened takes the whole look.
    */
-  async #handedToMe(signal: AbortSignal): Promise<ZooKeeperHeld | null> {
+  async #handedToMe(signal: Ender): Promise<ZooKeeperHeld | null> {
     const { paths } = this.#around;
     const read = await tolerate(this.#term.lend(signal).armed, "NONODE");
     if (read !== undefined && this.#own.live) {

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { Ender } from "../../src/clock.js";
 import type { Operation } from "./client/zookeeper-wire.js";
 import { type ElectionPaths, nameOf } from "./zookeeper-paths.js";
 import { parseEntry } from "./zookeeper-queue.js";
@@ -51,7 +52,7 @@ export class OwnEntry {
   }
 
   /** Sends the create, at once. Whatever becomes of the reply, `state` is right afterwards. */
-  async create(signal: AbortSignal): Promise<void> {
+  async create(signal: Ender): Promise<void> {
     const path = this.#paths.entry(`${this.#guid}-`);
     this.#state = "doubtful";
     this.#sent = true;
@@ -80,7 +81,7 @@ export class OwnEntry {
    * Whether the entry belongs to this session. A create that was answered says so; one found by its GUID is looked at,
    * because a session that died may have left it (Curator 498 and 696 led with such entries).
    */
-  async isOwned(signal: AbortSignal): Promise<boolean> {
+  async isOwned(signal: Ender): Promise<boolean> {
     if (this.#ownerKnown) return true;
     const stat = await this.#requests.exists(this.path, signal);
     this.#ownerKnown = stat?.ephemeralOwner === this.#requests.sessionId;

@@ -1,3 +1,4 @@
+import type { Ender } from "../../src/clock.js";
 import { isZooKeeperError } from "./client/zookeeper-error.js";
 import type { Operation, Watched } from "./client/zookeeper-wire.js";
 import type { OwnEntry } from "./zookeeper-entry.js";
@@ -27,7 +28,7 @@ export class Leaving {
   }
 
   /** Reads who is next, unless that is known. */
-  async prepare(signal: AbortSignal): Promise<void> {
+  async prepare(signal: Ender): Promise<void> {
     if (this.#next !== null || this.#alone.live) return;
     const list = await tolerate(this.#alone.lend(signal).armed, "NONODE");
     this.#next = await this.#firstOf(list?.children ?? [], signal);
@@ -38,7 +39,7 @@ export class Leaving {
    * From the election on: finds out who is next as soon as anybody is, so that a hand-over is one write. When it fails, the
    * hand-over asks.
    */
-  follow(signal: AbortSignal): void {
+  follow(signal: Ender): void {
     if (this.#following) return;
     this.#following = true;
     void this.#follow(signal)
@@ -48,7 +49,7 @@ export class Leaving {
       });
   }
 
-  async #follow(signal: AbortSignal): Promise<void> {
+  async #follow(signal: Ender): Promise<void> {
     for (;;) {
       await this.#around.calm.comes();
       if (this.#left || signal.aborted) return;
@@ -59,7 +60,7 @@ export class Leaving {
   }
 
   /** Leaves; `seat` is handed on to the next in line if there is one. */
-  async leave(seat: ZooKeeperHeld | null, signal: AbortSignal): Promise<void> {
+  async leave(seat: ZooKeeperHeld | null, signal: Ender): Promise<void> {
     if (!this.#entry.sent || this.#left) return;
     if (this.#entry.state === "doubtful") await this.#settle(signal);
     if (this.#entry.state === "made") {
@@ -72,7 +73,7 @@ export class Leaving {
   }
 
   /** An entry that nobody knows of would get the seat later and keep it for as long as the session lives. */
-  async #settle(signal: AbortSignal): Promise<void> {
+  async #settle(signal: Ender): Promise<void> {
     const { requests, paths } = this.#around;
     const [synced, list] = await Promise.allSettled([
       requests.sync(paths.candidates, signal),
@@ -88,7 +89,7 @@ export class Leaving {
    * Seats the next in line and deletes my entry in one write, so that the seat is never empty. False: it stays with a
    * plain delete, because nobody waits, the term is not mine any more, or the next one went away twice.
    */
-  async #handOver(seat: ZooKeeperHeld, signal: AbortSignal): Promise<boolean> {
+  async #handOver(seat: ZooKeeperHeld, signal: Ender): Promise<boolean> {
     const { requests, paths, clock } = this.#around;
     for (let attempt = 0; attempt < 2; attempt++) {
       // Only to the first of the others: any other one watches an entry that stays, and would not be told.
@@ -113,7 +114,7 @@ export class Leaving {
     return false;
   }
 
-  async #firstOf(children: readonly string[], signal: AbortSignal): Promise<string | null> {
+  async #firstOf(children: readonly string[], signal: Ender): Promise<string | null> {
     const { requests, paths } = this.#around;
     const { order } = await readQueue(requests, paths, children, signal);
     return order.find(({ name }) => name !== this.#entry.name)?.name ?? null;

@@ -1,3 +1,4 @@
+import type { Ender } from "../../src/clock.js";
 import { isZooKeeperError } from "./client/zookeeper-error.js";
 import type { ElectionPaths } from "./zookeeper-paths.js";
 import { byCreation, bySequence, type Entry, needsCreationOrder, readListing } from "./zookeeper-queue.js";
@@ -8,7 +9,7 @@ export async function readQueue(
   requests: Requests,
   paths: ElectionPaths,
   children: readonly string[],
-  signal: AbortSignal,
+  signal: Ender,
 ): Promise<{ foreign: readonly string[]; order: readonly Entry[] }> {
   const { entries, foreign } = readListing(children);
   if (!needsCreationOrder(entries)) return { foreign, order: bySequence(entries) };

@@ -1,3 +1,4 @@
+import type { Ender } from "../../src/clock.js";
 import type { GonePlace } from "../../src/store.js";
 import { isZooKeeperError } from "./client/zookeeper-error.js";
 import type { ZooKeeperStat } from "./client/zookeeper-wire.js";
@@ -35,7 +36,7 @@ export class Looking {
     this.#gone = name;
   }
 
-  async look(signal: AbortSignal): Promise<Looked> {
+  async look(signal: Ender): Promise<Looked> {
     for (let round = 0; round < ROUNDS; round++) {
       const place = await this.#lookOnce(signal);
       if (place !== null) return place;
@@ -60,7 +61,7 @@ export class Looking {
   }
 
   /** All of one turn, so one flight. Null: something had to be made first, look again. */
-  async #lookOnce(signal: AbortSignal): Promise<Looked | null> {
+  async #lookOnce(signal: Ender): Promise<Looked | null> {
     const { requests, paths } = this.#around;
     const state = this.#entry.state;
     // An acquiring look needs no sync: the list is read behind my own create, so it shows every live entry before mine; a
@@ -133,7 +134,7 @@ export class Looking {
    * Removes my entry of an earlier session, else I would wait behind myself until that session expires. One whose create
    * was never answered is known by its GUID only: it takes a list. Only quicker than waiting, so a failure does not matter.
    */
-  async #removeOld(children: readonly string[], signal: AbortSignal): Promise<boolean> {
+  async #removeOld(children: readonly string[], signal: Ender): Promise<boolean> {
     const old = this.#old;
     if (old === null || old.state === "none") return false;
     const name = old.state === "made" ? old.name : children.find((child) => old.matches(child));

@@ -1,3 +1,4 @@
+import type { Ender } from "../../src/clock.js";
 import type { Leader, Standing } from "../../src/store.js";
 import { orMissing, readQueue } from "./zookeeper-list.js";
 import type { ElectionPaths } from "./zookeeper-paths.js";
@@ -15,7 +16,7 @@ export function sessionName(id: bigint): string {
  * Who holds the seat: the record of `term`, if the entry that it names is there. Read behind a `sync`, so it is not older
  * than the call, save that an ensemble leader which has just been deposed may answer for some seconds more.
  */
-export async function readLeader(requests: Requests, paths: ElectionPaths, signal: AbortSignal): Promise<Leader | null> {
+export async function readLeader(requests: Requests, paths: ElectionPaths, signal: Ender): Promise<Leader | null> {
   const [synced, read] = await Promise.allSettled([requests.sync(paths.term, signal), requests.getData(paths.term, signal)]);
   if (synced.status === "rejected") throw synced.reason;
   const data = orMissing(read);
@@ -25,7 +26,7 @@ export async function readLeader(requests: Requests, paths: ElectionPaths, signa
 }
 
 /** Whoever holds the seat by `term`; null: its entry has gone, or it names none. */
-export async function readHolder(requests: Requests, paths: ElectionPaths, term: Term, signal: AbortSignal): Promise<Leader | null> {
+export async function readHolder(requests: Requests, paths: ElectionPaths, term: Term, signal: Ender): Promise<Leader | null> {
   if (!term.record) return null;
   const { entry, since } = term.record;
   const holder = await readStanding(requests, paths.entry(entry), entry, true, signal);
@@ -34,7 +35,7 @@ export async function readHolder(requests: Requests, paths: ElectionPaths, term:
 }
 
 /** Everybody who stands, the holder of the seat first; as fresh as {@link readLeader}. */
-export async function readStandings(requests: Requests, paths: ElectionPaths, signal: AbortSignal): Promise<Standing[]> {
+export async function readStandings(requests: Requests, paths: ElectionPaths, signal: Ender): Promise<Standing[]> {
   const flight = [
     requests.sync(paths.term, signal),
     requests.getData(paths.term, signal),
@@ -54,7 +55,7 @@ export async function readStandings(requests: Requests, paths: ElectionPaths, si
  * Waits until {@link readLeader} may answer something else than `seen`: a watch on `term`, and one on the entry of the
  * holder. What happened before they were armed shows in what arming them reads.
  */
-export async function leaderChanged(requests: Requests, paths: ElectionPaths, seen: Leader | null, signal: AbortSignal): Promise<void> {
+export async function leaderChanged(requests: Requests, paths: ElectionPaths, seen: Leader | null, signal: Ender): Promise<void> {
   const written = requests.watch("data", paths.term, signal);
   try {
     const data = await tolerate(written.armed, "NONODE");
@@ -78,7 +79,7 @@ export async function leaderChanged(requests: Requests, paths: ElectionPaths, se
 }
 
 /** There is no `term` yet: an exists watch, the only kind that a missing node can have. It is used up when `term` is made. */
-async function untilMade(requests: Requests, path: string, signal: AbortSignal): Promise<void> {
+async function untilMade(requests: Requests, path: string, signal: Ender): Promise<void> {
   const made = requests.watch("exists", path, signal);
   await watched([made], signal, [], async () => (await made.armed) === null);
 }
@@ -89,13 +90,7 @@ function isSame(term: Term, seen: Leader | null): boolean {
   return term.record !== null && term.mzxid === seen.fence && term.version === seen.number;
 }
 
-async function readStanding(
-  requests: Requests,
-  path: string,
-  name: string,
-  leading: boolean,
-  signal: AbortSignal,
-): Promise<Standing | null> {
+async function readStanding(requests: Requests, path: string, name: string, leading: boolean, signal: Ender): Promise<Standing | null> {
   const read = await tolerate(requests.getData(path, signal), "NONODE");
   if (read === undefined) return null;
   const card = readCard(read.data, path);

@@ -1,3 +1,4 @@
+import type { Ender } from "../../src/clock.js";
 import { StoreError } from "../../src/errors.js";
 import type { Card, Evicted, Seen, Survey } from "../../src/store.js";
 import type { Operation } from "./client/zookeeper-wire.js";
@@ -10,7 +11,7 @@ import { type Requests, tolerate } from "./zookeeper-requests.js";
 import { termOf } from "./zookeeper-term.js";
 
 /** The names below `root`, read behind a `sync`; null: there is no such node. */
-export async function readElections(requests: Requests, root: string, signal: AbortSignal): Promise<string[] | null> {
+export async function readElections(requests: Requests, root: string, signal: Ender): Promise<string[] | null> {
   const [synced, list] = await Promise.allSettled([requests.sync(root, signal), requests.getChildren(root, signal)]);
   if (synced.status === "rejected") throw synced.reason;
   return orMissing(list)?.children ?? null;
@@ -21,7 +22,7 @@ export async function readElections(requests: Requests, root: string, signal: Ab
  * this session has seen what the one of {@link readElections} brought, and no server shows it less. Null: neither a list
  * of candidates nor a term that can be read.
  */
-export async function readSurvey(requests: Requests, paths: ElectionPaths, signal: AbortSignal): Promise<Survey | null> {
+export async function readSurvey(requests: Requests, paths: ElectionPaths, signal: Ender): Promise<Survey | null> {
   const reads = [requests.getData(paths.term, signal), requests.getChildren(paths.candidates, signal)] as const;
   const [read, list] = await Promise.allSettled(reads);
   const [data, children] = [orMissing(read), orMissing(list)?.children ?? null];
@@ -43,7 +44,7 @@ export async function evictEntry(
   paths: ElectionPaths,
   { entry, leading }: Seen,
   stead: Card | null,
-  signal: AbortSignal,
+  signal: Ender,
 ): Promise<Evicted | null> {
   if (parseEntry(entry) === null) return null;
   const flight = [

@@ -1,3 +1,4 @@
+import type { Ender } from "../../src/clock.js";
 import { isZooKeeperError, type ZooKeeperCode, ZooKeeperError } from "./client/zookeeper-error.js";
 import type { Operation, Watch, Watched, ZooKeeperClient, ZooKeeperStat } from "./client/zookeeper-wire.js";
 import type { Identity } from "./zookeeper-options.js";
@@ -28,23 +29,23 @@ export class Requests {
     return this.#client.sessionId;
   }
 
-  getData(path: string, signal: AbortSignal): Promise<{ data: Buffer; stat: ZooKeeperStat }> {
+  getData(path: string, signal: Ender): Promise<{ data: Buffer; stat: ZooKeeperStat }> {
     return this.#explained(this.#client.getData(path, signal), () => `READ on ${path}`);
   }
 
-  getChildren(path: string, signal: AbortSignal): Promise<{ children: string[]; stat: ZooKeeperStat }> {
+  getChildren(path: string, signal: Ender): Promise<{ children: string[]; stat: ZooKeeperStat }> {
     return this.#explained(this.#client.getChildren(path, signal), () => `READ on ${path}`);
   }
 
-  exists(path: string, signal: AbortSignal): Promise<ZooKeeperStat | null> {
+  exists(path: string, signal: Ender): Promise<ZooKeeperStat | null> {
     return this.#explained(this.#client.exists(path, signal), () => `READ on ${path}`);
   }
 
-  sync(path: string, signal: AbortSignal): Promise<void> {
+  sync(path: string, signal: Ender): Promise<void> {
     return this.#client.sync(path, signal);
   }
 
-  watch<K extends keyof Watched>(kind: K, path: string, signal: AbortSignal): Watch<Watched[K]> {
+  watch<K extends keyof Watched>(kind: K, path: string, signal: Ender): Watch<Watched[K]> {
     const watch = this.#client.watch(kind, path, signal);
     watch.armed = this.#explained(watch.armed, () => `READ on ${path}`);
     return watch;
@@ -56,7 +57,7 @@ export class Requests {
   }
 
   /** All or nothing. Every write of the session goes through here: those of one turn of the event loop share transactions. */
-  write(operations: readonly Operation[], signal: AbortSignal): Promise<WriteResult[]> {
+  write(operations: readonly Operation[], signal: Ender): Promise<WriteResult[]> {
     return this.#explained(this.#turn.write(operations, signal), (index) => permissionFor(operations[index]));
   }
 

@@ -1,4 +1,4 @@
-import type { Clock } from "../../src/clock.js";
+import type { Clock, Ender } from "../../src/clock.js";
 import type { Card, Contender, Evicted, Leader, Proof, Seen, Session, Standing, Survey } from "../../src/store.js";
 import type { ZooKeeperClient } from "./client/zookeeper-wire.js";
 import { Calm } from "./zookeeper-calm.js";
@@ -37,12 +37,12 @@ export class ZooKeeperSession implements Session {
     this.ended = client.ended;
   }
 
-  async prove(signal: AbortSignal): Promise<Proof> {
+  async prove(signal: Ender): Promise<Proof> {
     return { vouchedAt: await this.#client.prove(this.#root, this.gap, signal) };
   }
 
   /** Any answer will do. */
-  async touch(signal: AbortSignal): Promise<void> {
+  async touch(signal: Ender): Promise<void> {
     await tolerate(this.#requests.exists(this.#root, signal), "NOAUTH");
   }
 
@@ -52,31 +52,31 @@ export class ZooKeeperSession implements Session {
     return new ZooKeeperContender(around, card, replaces instanceof ZooKeeperContender ? replaces : null);
   }
 
-  leader(election: string, signal: AbortSignal): Promise<Leader | null> {
+  leader(election: string, signal: Ender): Promise<Leader | null> {
     return readLeader(this.#requests, this.#paths(election), signal);
   }
 
-  queue(election: string, signal: AbortSignal): Promise<Standing[]> {
+  queue(election: string, signal: Ender): Promise<Standing[]> {
     return readStandings(this.#requests, this.#paths(election), signal);
   }
 
-  changed(election: string, seen: Leader | null, signal: AbortSignal): Promise<void> {
+  changed(election: string, seen: Leader | null, signal: Ender): Promise<void> {
     return leaderChanged(this.#requests, this.#paths(election), seen, signal);
   }
 
-  elections(signal: AbortSignal): Promise<string[] | null> {
+  elections(signal: Ender): Promise<string[] | null> {
     return readElections(this.#requests, this.#root, signal);
   }
 
-  survey(election: string, signal: AbortSignal): Promise<Survey | null> {
+  survey(election: string, signal: Ender): Promise<Survey | null> {
     return readSurvey(this.#requests, this.#paths(election), signal);
   }
 
-  evict(election: string, standing: Seen, stead: Card | null, signal: AbortSignal): Promise<Evicted | null> {
+  evict(election: string, standing: Seen, stead: Card | null, signal: Ender): Promise<Evicted | null> {
     return evictEntry(this.#requests, this.#paths(election), standing, stead, signal);
   }
 
-  close(signal: AbortSignal): Promise<void> {
+  close(signal: Ender): Promise<void> {
     return this.#client.close(signal);
   }
 

@@ -1,3 +1,4 @@
+import type { Ender } from "../../src/clock.js";
 import { StoreError } from "../../src/errors.js";
 import type { OpenRequest, Session, Store } from "../../src/store.js";
 import type { ConnectZooKeeper } from "./client/zookeeper-wire.js";
@@ -17,7 +18,7 @@ export class ZooKeeperStore implements Store {
     this.#connect = connect;
   }
 
-  async open({ clock }: OpenRequest, signal: AbortSignal): Promise<Session> {
+  async open({ clock }: OpenRequest, signal: Ender): Promise<Session> {
     try {
       const client = await this.#connect(this.#settings.client, clock, signal);
       this.#served = true;

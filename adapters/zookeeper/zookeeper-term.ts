@@ -1,3 +1,4 @@
+import type { Ender } from "../../src/clock.js";
 import { isZooKeeperError } from "./client/zookeeper-error.js";
 import type { ZooKeeperStat } from "./client/zookeeper-wire.js";
 import { type ElectionPaths, parentOf } from "./zookeeper-paths.js";
@@ -25,7 +26,7 @@ export function termOf({ data, stat }: { data: Buffer; stat: ZooKeeperStat }, pa
  * Makes `term`, naming nobody, and writes it once more in the same transaction: its version is never 0, which the client
  * sends in a transaction as "any" and so would take the fence away. Another one making it, or removing its parent, is fine.
  */
-export async function makeTerm(requests: Requests, path: string, signal: AbortSignal): Promise<void> {
+export async function makeTerm(requests: Requests, path: string, signal: Ender): Promise<void> {
   const data = writeVacant();
   const operations = [
     { op: "create", path, data, mode: "persistent" },
@@ -35,7 +36,7 @@ export async function makeTerm(requests: Requests, path: string, signal: AbortSi
 }
 
 /** Makes the version of a `term` that somebody else created rise to 1: a plain setData does send version 0. */
-export async function leaveVersionZero(requests: Requests, path: string, data: Buffer, signal: AbortSignal): Promise<void> {
+export async function leaveVersionZero(requests: Requests, path: string, data: Buffer, signal: Ender): Promise<void> {
   const record = data.length > 0 ? data : writeVacant();
   await tolerate(requests.write([{ op: "setData", path, data: record, version: 0 }], signal), "BADVERSION", "NONODE");
 }
@@ -44,7 +45,7 @@ export async function leaveVersionZero(requests: Requests, path: string, data: B
  * Makes all that a new election needs, in one transaction; node by node if part of it is there, or its root is not. Who may not make
  * an election may still make what lies below one.
  */
-export async function makeElection(requests: Requests, paths: ElectionPaths, signal: AbortSignal): Promise<void> {
+export async function makeElection(requests: Requests, paths: ElectionPaths, signal: Ender): Promise<void> {
   const nothing = Buffer.alloc(0);
   const data = writeVacant();
   const operations = [
@@ -61,7 +62,7 @@ export async function makeElection(requests: Requests, paths: ElectionPaths, sig
  * Makes the persistent nodes down to `candidates` that are missing. From the bottom up, because a node that exists may lie
  * below one that these credentials may not touch.
  */
-async function makeParents(requests: Requests, paths: ElectionPaths, signal: AbortSignal): Promise<void> {
+async function makeParents(requests: Requests, paths: ElectionPaths, signal: Ender): Promise<void> {
   const missing: string[] = [];
   for (let path = paths.candidates; path !== ""; path = parentOf(path)) {
     if (await make(requests, path, signal)) break;
@@ -71,7 +72,7 @@ async function makeParents(requests: Requests, paths: ElectionPaths, signal: Abo
 }
 
 /** Whether the node is there now; false: its parent is missing. */
-async function make(requests: Requests, path: string, signal: AbortSignal): Promise<boolean> {
+async function make(requests: Requests, path: string, signal: Ender): Promise<boolean> {
   try {
     await requests.write([{ op: "create", path, data: Buffer.alloc(0), mode: "persistent" }], signal);
   } catch (error) {

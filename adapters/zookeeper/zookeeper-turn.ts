@@ -1,3 +1,4 @@
+import type { Ender } from "../../src/clock.js";
 import { isTimeout } from "../../src/errors.js";
 import { onAbort } from "./client/zookeeper-client-abort.js";
 import type { Operation, ZooKeeperClient, ZooKeeperStat } from "./client/zookeeper-wire.js";
@@ -9,7 +10,7 @@ export type WriteResult = string | ZooKeeperStat | null;
 /** One caller's operations: all or nothing. */
 interface Group {
   readonly operations: readonly Operation[];
-  readonly signal: AbortSignal;
+  readonly signal: Ender;
   resolve(results: WriteResult[]): void;
   reject(error: unknown): void;
 }
@@ -37,7 +38,7 @@ export class Turn {
     this.#client = client;
   }
 
-  write(operations: readonly Operation[], signal: AbortSignal): Promise<WriteResult[]> {
+  write(operations: readonly Operation[], signal: Ender): Promise<WriteResult[]> {
     return new Promise((resolve, reject) => {
       this.#groups.push({ operations, signal, resolve, reject });
       this.#sent ??= new Promise((done) => {
@@ -132,7 +133,7 @@ export class Turn {
     this.#single(operations, signal).then(resolve, reject);
   }
 
-  async #single(operations: readonly Operation[], signal: AbortSignal): Promise<WriteResult[]> {
+  async #single(operations: readonly Operation[], signal: Ender): Promise<WriteResult[]> {
     const [only, ...others] = operations;
     if (only === undefined || others.length > 0) return this.#client.multi(operations, signal);
     switch (only.op) {

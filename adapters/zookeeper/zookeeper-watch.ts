@@ -1,3 +1,4 @@
+import type { Ender } from "../../src/clock.js";
 import { onAbort } from "./client/zookeeper-client-abort.js";
 import { isZooKeeperError } from "./client/zookeeper-error.js";
 import type { Watch } from "./client/zookeeper-wire.js";
@@ -11,7 +12,7 @@ export const FIRED = -1;
  */
 export async function watched(
   watches: readonly Watch[],
-  signal: AbortSignal,
+  signal: Ender,
   lent: readonly Watch[] = [],
   current: () => boolean | Promise<boolean> = () => true,
 ): Promise<number> {
@@ -30,7 +31,7 @@ export async function watched(
   }
 }
 
-function firstOf(watches: readonly Watch[], signal: AbortSignal): Promise<void> {
+function firstOf(watches: readonly Watch[], signal: Ender): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
     const forget = onAbort(signal, () => reject(signal.reason));
@@ -45,11 +46,11 @@ function firstOf(watches: readonly Watch[], signal: AbortSignal): Promise<void> 
 
 /** A watch that lasts over several waits: set when first asked for, and again when it has fired. */
 export class LastingWatch<T> {
-  readonly #set: (signal: AbortSignal) => Watch<T>;
+  readonly #set: (signal: Ender) => Watch<T>;
   #watch: Watch<T> | null = null;
   #armed = false;
 
-  constructor(set: (signal: AbortSignal) => Watch<T>) {
+  constructor(set: (signal: Ender) => Watch<T>) {
     this.#set = set;
   }
 
@@ -59,7 +60,7 @@ export class LastingWatch<T> {
   }
 
   /** The watch, for one wait that must not release it. */
-  lend(signal: AbortSignal): Watch<T> {
+  lend(signal: Ender): Watch<T> {
     return this.#watch ?? this.#begin(signal);
   }
 
@@ -69,7 +70,7 @@ export class LastingWatch<T> {
     this.#armed = false;
   }
 
-  #begin(signal: AbortSignal): Watch<T> {
+  #begin(signal: Ender): Watch<T> {
     const watch = this.#set(signal);
     const forget = () => {
       if (this.#watch === watch) this.release();

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { Attempts } from "../../src/attempts.js";
+import type { Ender } from "../../src/clock.js";
 import { ManualClock } from "../../src/manual-clock.js";
 import type { Term } from "../../src/term.js";
 import { type Call, swallow } from "./support/tapped-store.js";
@@ -18,8 +19,8 @@ describe("an attempt", () => {
     const clock = new ManualClock();
     const attempts = new Attempts(clock);
     const caller = new AbortController();
-    const signals: AbortSignal[] = [];
-    const call = (signal: AbortSignal) => {
+    const signals: Ender[] = [];
+    const call = (signal: Ender) => {
       signals.push(signal);
       return swallow<void>();
     };

@@ -1,9 +1,11 @@
+import type { Ender } from "../../../src/clock.js";
+
 /** What waits for one signal: a function, or several. A listener without a closure. */
 class Waiters {
-  readonly #signal: AbortSignal;
+  readonly #signal: Ender;
   #calls: (() => void) | Set<() => void> | null = null;
 
-  constructor(signal: AbortSignal) {
+  constructor(signal: Ender) {
     this.#signal = signal;
     signal.addEventListener("abort", this, { once: true });
   }
@@ -35,13 +37,13 @@ class Waiters {
   }
 }
 
-const waiting = new WeakMap<AbortSignal, Waiters>();
+const waiting = new WeakMap<Ender, Waiters>();
 
 /**
  * Calls `fn` when `signal` aborts; returns what stops that. One listener for each signal, however many requests wait for
  * it: Node warns of a leak at the eleventh.
  */
-export function onAbort(signal: AbortSignal, fn: () => void): () => void {
+export function onAbort(signal: Ender, fn: () => void): () => void {
   let waiters = waiting.get(signal);
   if (waiters === undefined) waiting.set(signal, (waiters = new Waiters(signal)));
   waiters.add(fn);

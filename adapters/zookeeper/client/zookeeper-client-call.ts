@@ -1,4 +1,4 @@
-import type { Instant } from "../../../src/clock.js";
+import type { Ender, Instant } from "../../../src/clock.js";
 import { StoreError } from "../../../src/errors.js";
 import { onAbort } from "./zookeeper-client-abort.js";
 import type { FrameReader } from "./zookeeper-client-records.js";
@@ -29,14 +29,14 @@ export class Call<T = unknown> {
   sentAt: Instant | undefined;
   /** The connection that it was sent on. */
   carrier: { suspect(why: StoreError, sentAt: number): void } | undefined;
-  readonly #signal: AbortSignal;
+  readonly #signal: Ender;
   readonly #stopListening: () => void;
   #resolve!: (value: unknown) => void;
   #reject!: (reason: unknown) => void;
   #settled = false;
 
   /** `aborted` is called after the promise was rejected because `signal` aborted; that must not be so yet. */
-  constructor(exchange: Exchange<T>, signal: AbortSignal, aborted: () => void) {
+  constructor(exchange: Exchange<T>, signal: Ender, aborted: () => void) {
     this.exchange = exchange;
     this.#signal = signal;
     this.promise = new Promise((resolve, reject) => {

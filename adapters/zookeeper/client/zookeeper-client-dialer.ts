@@ -1,4 +1,4 @@
-import { type Clock, sleep } from "../../../src/clock.js";
+import { type Clock, type Ender, sleep } from "../../../src/clock.js";
 import { StoreError } from "../../../src/errors.js";
 import { endsSession } from "./zookeeper-client-call.js";
 import { Link } from "./zookeeper-client-link.js";
@@ -32,7 +32,7 @@ export class Dialer {
   }
 
   /** A new session; each server is tried once. */
-  async first(signal: AbortSignal): Promise<Link> {
+  async first(signal: Ender): Promise<Link> {
     const reasons: StoreError[] = [];
     for (const _ of this.#servers) {
       try {
@@ -49,7 +49,7 @@ export class Dialer {
   }
 
   /** The same session again, after its connection was lost: the next server at once, then round after round until `signal`. */
-  async again(resume: Resume, signal: AbortSignal): Promise<Link> {
+  async again(resume: Resume, signal: Ender): Promise<Link> {
     if (this.#clock.mono() - this.#connectedAt < LONGEST_PAUSE) this.#failures++;
     else this.#failures = 0;
     const timeout = Math.min(this.#options.connectTimeout, resume.timeout / 3);
@@ -64,8 +64,8 @@ export class Dialer {
     }
   }
 
-  async #open(resume: Resume | null, timeout: number, signal: AbortSignal): Promise<Link> {
-    signal.throwIfAborted();
+  async #open(resume: Resume | null, timeout: number, signal: Ender): Promise<Link> {
+    if (signal.aborted) throw signal.reason;
     const server = this.#servers[this.#next++ % this.#servers.length] as string;
     const link = new Link(this.#pkg, this.#clock, this.#options, server, resume, this.#closeFrame);
     await openLink(link, this.#clock, timeout, signal);
@@ -73,7 +73,7 @@ export class Dialer {
     return link;
   }
 
-  async #pause(signal: AbortSignal): Promise<void> {
+  async #pause(signal: Ender): Promise<void> {
     const rounds = Math.floor(this.#failures / this.#servers.length);
     if (rounds === 0 || this.#failures % this.#servers.length !== 0) return;
     const longest = Math.min(LONGEST_PAUSE, PAUSE * 2 ** (rounds - 1));
@@ -82,7 +82,7 @@ export class Dialer {
 }
 
 /** Connects to one server and waits until the session is served there. Rejects with the reason of `signal`, or a StoreError. */
-async function openLink(link: Link, clock: Clock, timeout: number, signal: AbortSignal): Promise<Link> {
+async function openLink(link: Link, clock: Clock, timeout: number, signal: Ender): Promise<Link> {
   const late = () => link.destroy(new StoreError("unreachable", `${link.server}: no handshake within ${Math.round(timeout)} ms`));
   const onAbort = () => link.destroy(new StoreError("unreachable", `${link.server}: given up`, { cause: signal.reason }));
   const timer = clock.after(timeout, late);

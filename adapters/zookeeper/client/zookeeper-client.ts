@@ -1,5 +1,5 @@
 import { setMaxListeners } from "node:events";
-import type { Clock, Instant } from "../../../src/clock.js";
+import type { Clock, Ender, Instant } from "../../../src/clock.js";
 import { isTimeout, StoreError } from "../../../src/errors.js";
 import { Call, type Exchange, endsSession } from "./zookeeper-client-call.js";
 import { Codec } from "./zookeeper-client-codec.js";
@@ -22,8 +22,8 @@ import type {
  * Opens a session on node-zookeeper-client. Rejects with the reason of `signal`; with `unreachable` and what was wrong
  * with each server (`certificate` if that is each one's certificate, or ours); with `auth` if the credentials are refused.
  */
-export const connectZooKeeper: ConnectZooKeeper = async (options: ClientOptions, clock: Clock, signal: AbortSignal) => {
-  signal.throwIfAborted();
+export const connectZooKeeper: ConnectZooKeeper = async (options: ClientOptions, clock: Clock, signal: Ender) => {
+  if (signal.aborted) throw signal.reason;
   const pkg = await loadNodeZooKeeperClient();
   const codec = new Codec(options.chroot, options.acl);
   const dialer = new Dialer(pkg, clock, options, codec.closeSession().frame);
@@ -55,49 +55,49 @@ class Client implements ZooKeeperClient {
     return this.#ended.signal;
   }
 
-  create(path: string, data: Buffer, mode: CreateMode, signal: AbortSignal): Promise<string> {
+  create(path: string, data: Buffer, mode: CreateMode, signal: Ender): Promise<string> {
     return this.#request(() => this.#codec.create(path, data, mode), signal);
   }
 
-  delete(path: string, version: number, signal: AbortSignal): Promise<void> {
+  delete(path: string, version: number, signal: Ender): Promise<void> {
     return this.#request(() => this.#codec.delete(path, version), signal);
   }
 
-  getData(path: string, signal: AbortSignal): Promise<{ data: Buffer; stat: ZooKeeperStat }> {
+  getData(path: string, signal: Ender): Promise<{ data: Buffer; stat: ZooKeeperStat }> {
     return this.#request(() => this.#codec.getData(path), signal);
   }
 
-  setData(path: string, data: Buffer, version: number, signal: AbortSignal): Promise<ZooKeeperStat> {
+  setData(path: string, data: Buffer, version: number, signal: Ender): Promise<ZooKeeperStat> {
     return this.#request(() => this.#codec.setData(path, data, version), signal);
   }
 
-  getChildren(path: string, signal: AbortSignal): Promise<{ children: string[]; stat: ZooKeeperStat }> {
+  getChildren(path: string, signal: Ender): Promise<{ children: string[]; stat: ZooKeeperStat }> {
     return this.#request(() => this.#codec.getChildren(path), signal);
   }
 
-  exists(path: string, signal: AbortSignal): Promise<ZooKeeperStat | null> {
+  exists(path: string, signal: Ender): Promise<ZooKeeperStat | null> {
     return this.#request(() => this.#codec.exists(path), signal);
   }
 
-  sync(path: string, signal: AbortSignal): Promise<void> {
+  sync(path: string, signal: Ender): Promise<void> {
     return this.#request(() => this.#codec.sync(path), signal);
   }
 
-  multi(operations: readonly Operation[], signal: AbortSignal): Promise<(string | ZooKeeperStat | null)[]> {
+  multi(operations: readonly Operation[], signal: Ender): Promise<(string | ZooKeeperStat | null)[]> {
     return this.#request(() => this.#codec.multi(operations), signal);
   }
 
-  prove(path: string, gap: number, signal: AbortSignal): Promise<Instant> {
+  prove(path: string, gap: number, signal: Ender): Promise<Instant> {
     return this.#request(() => this.#codec.prove(path, gap), signal);
   }
 
-  watch<K extends WatchKind>(kind: K, path: string, signal: AbortSignal): Watch<Watched[K]> {
+  watch<K extends WatchKind>(kind: K, path: string, signal: Ender): Watch<Watched[K]> {
     const watch = new PendingWatch<Watched[K]>();
     watch.armed = this.#request(() => this.#codec.watch(kind, path, watch), signal);
     return watch;
   }
 
-  async close(signal: AbortSignal): Promise<void> {
+  async close(signal: Ender): Promise<void> {
     const closing = this.#closing ?? new StoreError("session-ended", "the session was closed here");
     if (this.#closing === undefined) this.#failPending((this.#closing = closing));
     try {
@@ -113,8 +113,8 @@ class Client implements ZooKeeperClient {
   }
 
   /** Whether the server has closed the session; a broken connection makes that doubtful, and it is asked again on the next. */
-  async #closeOnce(signal: AbortSignal): Promise<boolean> {
-    signal.throwIfAborted();
+  async #closeOnce(signal: Ender): Promise<boolean> {
+    if (signal.aborted) throw signal.reason;
     try {
       await this.#send(this.#codec.closeSession(), signal);
       return true;
@@ -124,7 +124,7 @@ class Client implements ZooKeeperClient {
     }
   }
 
-  #request<T>(encode: () => Exchange<T>, signal: AbortSignal): Promise<T> {
+  #request<T>(encode: () => Exchange<T>, signal: Ender): Promise<T> {
     if (signal.aborted) return Promise.reject(signal.reason);
     if (this.ended.aborted) return Promise.reject(this.ended.reason);
     if (this.#closing !== undefined) return Promise.reject(this.#closing);
@@ -135,7 +135,7 @@ class Client implements ZooKeeperClient {
     }
   }
 
-  #send<T>(exchange: Exchange<T>, signal: AbortSignal): Promise<T> {
+  #send<T>(exchange: Exchange<T>, signal: Ender): Promise<T> {
     const call: Call<T> = new Call(exchange, signal, () => {
       this.#waiting.delete(call);
       if (isTimeout(signal.reason)) call.carrier?.suspect(signal.reason, call.sentAt?.mono ?? Number.POSITIVE_INFINITY);

@@ -1,5 +1,5 @@
 import type { SecureContext } from "node:tls";
-import type { Clock, Instant } from "../../../src/clock.js";
+import type { Clock, Ender, Instant } from "../../../src/clock.js";
 
 /*
  * What the adapter needs of a ZooKeeper client. Types only: zookeeper-client.ts implements it on node-zookeeper-client
@@ -18,30 +18,30 @@ export interface ZooKeeperClient {
   readonly ended: AbortSignal;
 
   /** Resolves to the path that was made (with its sequence number). */
-  create(path: string, data: Buffer, mode: CreateMode, signal: AbortSignal): Promise<string>;
-  delete(path: string, version: number, signal: AbortSignal): Promise<void>;
-  getData(path: string, signal: AbortSignal): Promise<{ data: Buffer; stat: ZooKeeperStat }>;
-  setData(path: string, data: Buffer, version: number, signal: AbortSignal): Promise<ZooKeeperStat>;
-  getChildren(path: string, signal: AbortSignal): Promise<{ children: string[]; stat: ZooKeeperStat }>;
-  exists(path: string, signal: AbortSignal): Promise<ZooKeeperStat | null>;
-  sync(path: string, signal: AbortSignal): Promise<void>;
+  create(path: string, data: Buffer, mode: CreateMode, signal: Ender): Promise<string>;
+  delete(path: string, version: number, signal: Ender): Promise<void>;
+  getData(path: string, signal: Ender): Promise<{ data: Buffer; stat: ZooKeeperStat }>;
+  setData(path: string, data: Buffer, version: number, signal: Ender): Promise<ZooKeeperStat>;
+  getChildren(path: string, signal: Ender): Promise<{ children: string[]; stat: ZooKeeperStat }>;
+  exists(path: string, signal: Ender): Promise<ZooKeeperStat | null>;
+  sync(path: string, signal: Ender): Promise<void>;
   /** All or nothing. A result per operation: the path for create, the stat for setData, null for the others. */
-  multi(operations: readonly Operation[], signal: AbortSignal): Promise<(string | ZooKeeperStat | null)[]>;
+  multi(operations: readonly Operation[], signal: Ender): Promise<(string | ZooKeeperStat | null)[]>;
   /**
    * `multi[check(path)]`, whether or not the check fails: a write that only the ensemble leader can commit. Resolves to
    * the instant that it vouches for: the sending of the newest request on the same connection whose reply had arrived
    * `gap` ms before this was sent, at least that of the connection's handshake.
    */
-  prove(path: string, gap: number, signal: AbortSignal): Promise<Instant>;
+  prove(path: string, gap: number, signal: Ender): Promise<Instant>;
   /**
    * Sets a watch. `armed` settles like a request, with what was read by it (NONODE: rejects, no watch is left). `fired` resolves, once, on any event,
    * on any disconnection and at the session's end; never rejects; is left for ever pending if `armed` rejects.
    * `release()` lets go of it (the server may still keep it; nothing is called).
    */
-  watch<K extends keyof Watched>(kind: K, path: string, signal: AbortSignal): Watch<Watched[K]>;
+  watch<K extends keyof Watched>(kind: K, path: string, signal: Ender): Watch<Watched[K]>;
 
   /** Ends the session at the server, then destroys the connection; also works during a reconnect. */
-  close(signal: AbortSignal): Promise<void>;
+  close(signal: Ender): Promise<void>;
   /** Destroys the connection at once, for good; not a byte more is sent. `ended` aborts. */
   destroy(): void;
 }
@@ -121,4 +121,4 @@ export interface ClientOptions {
 }
 
 /** Connects, opens a session; one attempt over all servers, ended by the signal. */
-export type ConnectZooKeeper = (options: ClientOptions, clock: Clock, signal: AbortSignal) => Promise<ZooKeeperClient>;
+export type ConnectZooKeeper = (options: ClientOptions, clock: Clock, signal: Ender) => Promise<ZooKeeperClient>;
