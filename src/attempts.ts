@@ -71,7 +71,9 @@ export class Attempts {
     return attempt ? (attempt.promise as Promise<T>) : Promise.reject(this.#over ? this.#over.reason : signal?.reason);
   }
 
-  #begin(attempt: Attempt, what: string, ms: number): void {
+  #begin(attempt: Attempt, what: string, patience: number): void {
+    // Node keeps a list for each length of timer: a few are enough for thousands.
+    const ms = patience > 2 * GRAIN ? patience - (patience % GRAIN) : patience;
     attempt.timer = this.#clock.after(ms, () => attempt.abort(timedOut(what, ms)));
     attempt.begin();
   }
@@ -88,6 +90,9 @@ export class Attempts {
 
 /** Enough to fill transactions of a hundred operations, few enough to be answered in a small part of a session's life. */
 const AT_ONCE = 256;
+
+/** ms */
+const GRAIN = 128;
 
 const nothing = () => {};
 
