@@ -36,6 +36,7 @@ export function verdicts(results: Results): string {
     judge(`${what}, bytes retained`, question?.retained, 0.01, (value) => value.toFixed(3));
   }
   const memory = mine(results.memory);
+  judge("kB an election, waiting (heap and external memory)", memory && memory.waiting.heap / 1000, 12);
   judge("kB an election, waiting (RSS)", memory && memory.waiting.rss / 1000, 12);
   const others = memory && Object.entries({ ...memory.idle.waiting, ...memory.idle.leading }).filter(([name]) => !isTouchOrProof(name));
   judge(

@@ -123,7 +123,6 @@ export class Looking {
           seen,
           ignored,
           predecessor: standing.predecessor,
-          behindHolder: standing.predecessor === term.record?.entry,
         };
       case "gone":
         return { kind: "gone", seen, ignored };

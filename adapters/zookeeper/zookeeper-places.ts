@@ -45,8 +45,6 @@ export interface ZooKeeperHead extends HeadPlace {
 export interface ZooKeeperBehind extends BehindPlace {
   /** The name of the one entry that is waited for. */
   readonly predecessor: string;
-  /** Whether that entry holds the seat: then it can be handed to me. */
-  readonly behindHolder: boolean;
 }
 
 /** The seat that I hold. */
