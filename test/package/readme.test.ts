@@ -16,9 +16,9 @@ const readme = readFileSync(join(top, "README.md"), "utf8");
 const blocks = [...readme.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language, text]) => ({ language, text: text as string }));
 const inLanguage = (language: string) => blocks.filter((block) => block.language === language).map(({ text }) => text);
 
-// Below dist/, so that "tenure" is this package.
-mkdirSync(join(top, "dist"), { recursive: true });
-const dir = mkdtempSync(join(top, "dist", "readme-"));
+// Below the package, so that "tenure" is it; not below dist/, which another test packs meanwhile.
+mkdirSync(join(top, ".cache"), { recursive: true });
+const dir = mkdtempSync(join(top, ".cache", "readme-"));
 writeFileSync(join(dir, "nightly.sh"), '#!/bin/sh\necho "$TENURE_ELECTION $TENURE_FENCE $*"\n', { mode: 0o755 });
 afterAll(() => rmSync(dir, { recursive: true }));
 
