@@ -12,12 +12,14 @@ export class Halt implements Ender {
     this.aborted = true;
     this.reason = reason;
     const listeners = this.#listeners;
-    this.#listeners = null;
+    // One that is removed meanwhile is not called.
     if (listeners instanceof Set) for (const listener of listeners) call(listener);
     else if (listeners !== null) call(listeners);
+    this.#listeners = null;
   }
 
   addEventListener(_type: "abort", listener: EndListener): void {
+    if (this.aborted) return;
     if (this.#listeners === null) this.#listeners = listener;
     else if (this.#listeners instanceof Set) this.#listeners.add(listener);
     else this.#listeners = new Set([this.#listeners, listener]);
