@@ -70,8 +70,9 @@ describe.concurrent.each([
     const { term } = await leader.next("elected", 2 * TIMEOUT, 0);
     const waiter = line.use(new Candidate({ store: line.store, id: "waiter" })).start();
     await waiter.next("standby", TIMEOUT, 0);
-    // Just after a proof the next transaction is the hand-over.
-    await proxy.onRequest("multi");
+    // Just after a proof the next transaction is the hand-over. The second one: until then the leader has heard who is next, and does not
+    // leave by a plain delete.
+    await proxy.onRequest("multi", 2);
     const dropped = proxy.dropReply({ opcode: "multi", thenCut });
     const [from, back] = [waiter.told.length, leader.told.length];
     leader.elector.resign();
