@@ -83,8 +83,12 @@ export class ZooKeeperContender implements Contender {
     const seat = this.#place;
     if (seat?.kind !== "held") return;
     const term = this.#term.lend(signal);
-    this.#leaving.follow(signal);
-    await watched([], signal, [this.#own.lend(signal), term], async () => (await term.armed).stat.mzxid === seat.fence);
+    const unfollow = this.#leaving.follow(signal);
+    try {
+      await watched([], signal, [this.#own.lend(signal), term], async () => (await term.armed).stat.mzxid === seat.fence);
+    } finally {
+      await unfollow();
+    }
   }
 
   prepare(signal: Ender): Promise<void> {

@@ -10,6 +10,11 @@ import { tolerate } from "./zookeeper-requests.js";
 import type { Surroundings } from "./zookeeper-surroundings.js";
 import { LastingWatch } from "./zookeeper-watch.js";
 
+interface Following {
+  over: boolean;
+  asking: Promise<void> | null;
+}
+
 /** Giving up seat and place. Each step can be repeated after a failure at any point. */
 export class Leaving {
   readonly #around: Surroundings;
@@ -18,7 +23,6 @@ export class Leaving {
   #next: string | null = null;
   /** On the list that showed nobody but me: nobody has joined while it stands. One watcher an election, so no herd. */
   readonly #alone: LastingWatch<Watched["list"]>;
-  #following = false;
   #left = false;
 
   constructor(around: Surroundings, entry: OwnEntry) {
@@ -37,24 +41,24 @@ export class Leaving {
 
   /**
    * From the election on: finds out who is next as soon as anybody is, so that a hand-over is one write. When it fails, the
-   * hand-over asks.
+   * hand-over asks. Returns what ends it, once nothing of it is on its way any more.
    */
-  follow(signal: Ender): void {
-    if (this.#following) return;
-    this.#following = true;
-    void this.#follow(signal)
-      .catch(() => {})
-      .finally(() => {
-        this.#following = false;
-      });
+  follow(signal: Ender): () => Promise<void> {
+    const following: Following = { over: false, asking: null };
+    void this.#follow(following, signal).catch(() => {});
+    return async () => {
+      following.over = true;
+      await following.asking?.catch(() => {});
+    };
   }
 
-  async #follow(signal: Ender): Promise<void> {
-    for (;;) {
+  async #follow(following: Following, signal: Ender): Promise<void> {
+    while (this.#next === null) {
       await this.#around.calm.comes();
-      if (this.#left || signal.aborted) return;
-      await this.prepare(signal);
-      if (this.#next !== null) return;
+      if (following.over || this.#left || signal.aborted) return;
+      following.asking = this.prepare(signal);
+      await following.asking;
+      if (following.over || this.#next !== null) return;
       await this.#alone.lend(signal).fired;
     }
   }
@@ -62,6 +66,8 @@ export class Leaving {
   /** Leaves; `seat` is handed on to the next in line if there is one. */
   async leave(seat: ZooKeeperHeld | null, signal: Ender): Promise<void> {
     if (!this.#entry.sent || this.#left) return;
+    // A list that the term's end has given up is none to wait for.
+    if (!this.#alone.live) this.#alone.release();
     if (this.#entry.state === "doubtful") await this.#settle(signal);
     if (this.#entry.state === "made") {
       const handedOn = seat !== null && (await this.#handOver(seat, signal));
