@@ -1,4 +1,4 @@
-import { type Clock, sleep } from "../../src/clock.js";
+import type { Clock } from "../../src/clock.js";
 
 /** ms */
 const CALM = 5;
@@ -25,11 +25,9 @@ export class Calm {
 
   async #wait(): Promise<void> {
     for (;;) {
-      await sleep(this.#clock, CALM, NEVER);
+      await new Promise<void>((resolve) => this.#clock.after(CALM, resolve));
       if (this.#clock.mono() - this.#busyAt >= CALM) break;
     }
     this.#coming = null;
   }
 }
-
-const NEVER = new AbortController().signal;

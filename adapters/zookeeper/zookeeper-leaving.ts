@@ -1,8 +1,7 @@
 import type { Ender } from "../../src/clock.js";
-import { isZooKeeperError } from "./client/zookeeper-error.js";
 import type { Operation, Watched } from "./client/zookeeper-wire.js";
 import type { OwnEntry } from "./zookeeper-entry.js";
-import { readQueue } from "./zookeeper-list.js";
+import { orMissing, readQueue } from "./zookeeper-list.js";
 import type { ZooKeeperHeld } from "./zookeeper-places.js";
 import { writeTerm } from "./zookeeper-record.js";
 import { isRefusal } from "./zookeeper-refusals.js";
@@ -86,9 +85,7 @@ export class Leaving {
       requests.getChildren(paths.candidates, signal),
     ]);
     if (synced.status === "rejected") throw synced.reason;
-    if (list.status === "fulfilled") this.#entry.settle(list.value.children);
-    else if (isZooKeeperError(list.reason, "NONODE")) this.#entry.settle([]);
-    else throw list.reason;
+    this.#entry.settle(orMissing(list)?.children ?? []);
   }
 
   /**

@@ -34,8 +34,12 @@ export async function readHolder(requests: Requests, paths: ElectionPaths, term:
   return { id: holder.id, metadata: holder.metadata, number: term.version, fence: term.mzxid, since };
 }
 
-/** Everybody who stands, the holder of the seat first; as fresh as {@link readLeader}. */
-export async function readStandings(requests: Requests, paths: ElectionPaths, signal: Ender): Promise<Standing[]> {
+/** `term` (null: missing) and the names in `candidates`, in one flight behind a `sync`. */
+export async function readElection(
+  requests: Requests,
+  paths: ElectionPaths,
+  signal: Ender,
+): Promise<{ readonly term: Term | null; readonly children: readonly string[] }> {
   const flight = [
     requests.sync(paths.term, signal),
     requests.getData(paths.term, signal),
@@ -44,8 +48,15 @@ export async function readStandings(requests: Requests, paths: ElectionPaths, si
   const [synced, read, list] = await Promise.allSettled(flight);
   if (synced.status === "rejected") throw synced.reason;
   const data = orMissing(read);
-  const holder = data === null ? undefined : termOf(data, paths.term).record?.entry;
-  const { order } = await readQueue(requests, paths, orMissing(list)?.children ?? [], signal);
+  const term = data === null ? null : termOf(data, paths.term);
+  return { term, children: orMissing(list)?.children ?? [] };
+}
+
+/** Everybody who stands, the holder of the seat first; as fresh as {@link readLeader}. */
+export async function readStandings(requests: Requests, paths: ElectionPaths, signal: Ender): Promise<Standing[]> {
+  const { term, children } = await readElection(requests, paths, signal);
+  const holder = term?.record?.entry;
+  const { order } = await readQueue(requests, paths, children, signal);
   const all = await Promise.all(order.map(({ name }) => readStanding(requests, paths.entry(name), name, name === holder, signal)));
   const there = all.filter((standing) => standing !== null);
   return [...there.filter(({ leading }) => leading), ...there.filter(({ leading }) => !leading)];

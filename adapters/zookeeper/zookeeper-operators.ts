@@ -3,7 +3,7 @@ import { StoreError } from "../../src/errors.js";
 import type { Card, Evicted, Seen, Survey } from "../../src/store.js";
 import type { Operation } from "./client/zookeeper-wire.js";
 import { orMissing } from "./zookeeper-list.js";
-import { readHolder } from "./zookeeper-observe.js";
+import { readElection, readHolder } from "./zookeeper-observe.js";
 import type { ElectionPaths } from "./zookeeper-paths.js";
 import { needsCreationOrder, parseEntry, readListing } from "./zookeeper-queue.js";
 import { writeCard } from "./zookeeper-record.js";
@@ -47,16 +47,8 @@ export async function evictEntry(
   signal: Ender,
 ): Promise<Evicted | null> {
   if (parseEntry(entry) === null) return null;
-  const flight = [
-    requests.sync(paths.term, signal),
-    requests.getData(paths.term, signal),
-    requests.getChildren(paths.candidates, signal),
-  ] as const;
-  const [synced, read, list] = await Promise.allSettled(flight);
-  if (synced.status === "rejected") throw synced.reason;
-  const data = orMissing(read);
-  const term = data === null ? null : termOf(data, paths.term);
-  const { entries } = readListing(orMissing(list)?.children ?? []);
+  const { term, children } = await readElection(requests, paths, signal);
+  const { entries } = readListing(children);
   const name = stead && steadOf(entry, requests.sessionId);
   // An earlier attempt has done it.
   if (name !== null && entries.some((there) => there.name === name)) return { stead: name };
