@@ -1,7 +1,7 @@
 import type { Instant } from "../../../src/clock.js";
 import { StoreError } from "../../../src/errors.js";
 import type { Exchange } from "./zookeeper-client-call.js";
-import { type FrameReader, FrameWriter } from "./zookeeper-client-records.js";
+import { encodeAcl, type FrameReader, FrameWriter } from "./zookeeper-client-records.js";
 import type { PendingWatch, WatchKind } from "./zookeeper-client-watches.js";
 import { ZooKeeperError, zooKeeperCode } from "./zookeeper-error.js";
 import type { CreateMode, Operation, Watched, ZooKeeperAcl, ZooKeeperStat } from "./zookeeper-wire.js";
@@ -45,11 +45,11 @@ const WATCHED: { readonly [K in WatchKind]: Watching<Watched[K]> } = {
 /** Requests and replies. Longs are bigint, a missing value is an empty one. */
 export class Codec {
   readonly #chroot: string;
-  readonly #acl: readonly ZooKeeperAcl[];
+  readonly #acl: Buffer;
 
   constructor(chroot: string, acl: readonly ZooKeeperAcl[]) {
     this.#chroot = chroot;
-    this.#acl = acl;
+    this.#acl = encodeAcl(acl);
   }
 
   create(path: string, data: Buffer, mode: CreateMode): Exchange<string> {
@@ -141,7 +141,7 @@ export class Codec {
   }
 
   #create(writer: FrameWriter, path: string, data: Buffer, mode: CreateMode): void {
-    this.#path(writer, path).buffer(data).acl(this.#acl).int(MODES[mode]);
+    this.#path(writer, path).buffer(data).encoded(this.#acl).int(MODES[mode]);
   }
 
   #about(op: number, path: string): FrameWriter {

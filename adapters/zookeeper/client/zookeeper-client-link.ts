@@ -71,9 +71,7 @@ export class Link implements Connection {
     this.#closeFrame = closeFrame;
     this.#zxid = resume?.zxid ?? 0n;
     this.#unansweredAuths = options.auth.length;
-    this.#manager = manage(pkg, options, resume, {
-      write: (bytes) => this.#socket.write(bytes),
-    });
+    this.#manager = manage(pkg, options, resume, (bytes) => this.#socket.write(bytes));
     this.#socket = new FramedSocket(server, options.tls, {
       connected: () => this.#shakeHands(),
       frame: (frame) => (this.#proofs === undefined ? this.#welcomed(frame, pkg) : this.#received(frame)),
@@ -222,7 +220,7 @@ export class Link implements Connection {
   #sendPing(pkg: NodeZooKeeperClient): void {
     const { XID_PING, OP_CODES, Request, protocol } = pkg.jute;
     this.#unansweredPings++;
-    this.#manager.queue(new Request(new protocol.RequestHeader(XID_PING, OP_CODES.PING), null), () => {});
+    this.#manager.queue(new Request(new protocol.RequestHeader(XID_PING, OP_CODES.PING), null), nothing);
     this.#pulse?.sent();
   }
 

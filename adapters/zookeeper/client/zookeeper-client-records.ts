@@ -42,12 +42,11 @@ export class FrameWriter {
     return this;
   }
 
-  acl(acl: readonly ZooKeeperAcl[]): this {
-    this.int(acl.length);
-    for (const { permissions, scheme, id } of acl) {
-      const bits = [...permissions].reduce((sum, letter) => sum | (PERMISSIONS[letter] ?? 0), 0);
-      this.int(bits).string(scheme).string(id);
-    }
+  /** What has been encoded before. */
+  encoded(record: Buffer): this {
+    this.#grow(record.length);
+    record.copy(this.#bytes, this.#end);
+    this.#end += record.length;
     return this;
   }
 
@@ -63,6 +62,16 @@ export class FrameWriter {
     this.#bytes.copy(larger, 0, 0, this.#end);
     this.#bytes = larger;
   }
+}
+
+/** The same for every node that a client makes, so it is encoded once. */
+export function encodeAcl(acl: readonly ZooKeeperAcl[]): Buffer {
+  const writer = new FrameWriter().int(acl.length);
+  for (const { permissions, scheme, id } of acl) {
+    const bits = [...permissions].reduce((sum, letter) => sum | (PERMISSIONS[letter] ?? 0), 0);
+    writer.int(bits).string(scheme).string(id);
+  }
+  return writer.frame().subarray(4);
 }
 
 /** Reads one frame from behind its length and header. Throws a RangeError when it is too short. */
