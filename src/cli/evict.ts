@@ -6,7 +6,7 @@ import { observe } from "../observer.js";
 import type { Leader, Standing, Store } from "../store.js";
 import type { Ask } from "./ask.js";
 import { EXIT } from "./exit-codes.js";
-import { clean, leaderAsJson } from "./shown.js";
+import { clean, firstTen, leaderAsJson, standingAsJson } from "./shown.js";
 import { tryFor } from "./try-for.js";
 
 /** `tenure evict`, its arguments read. */
@@ -28,9 +28,6 @@ type Whom = "leader" | { readonly id?: string | undefined; readonly entry?: stri
 
 type Answer = { readonly text: string; readonly code: number };
 const NOTHING: Answer = { text: "", code: EXIT.no };
-
-/** So many candidates are named when the one that was asked for is not there. */
-const SHOWN = 10;
 
 /** Evicts; resolves with what to print and the exit code. Rejects with a ConfigError or a StoreError. */
 export async function evict(options: EvictOptions): Promise<Answer> {
@@ -80,12 +77,11 @@ function chosen(queue: readonly Standing[], whom: Whom): Standing | string {
     const entries = found.map(({ entry, leading }) => `${entry}${leading ? " (leads)" : ""}`);
     return `${found.length} candidates are called ${JSON.stringify(only.id)}: name one with --entry: ${entries.join(", ")}`;
   }
-  const there = queue.slice(0, SHOWN).map(({ id, leading }) => `${clean(id)}${leading ? " (leads)" : ""}`);
-  const more = queue.length > SHOWN ? ` and ${queue.length - SHOWN} more` : "";
-  const others_ = there.length > 0 ? `there are: ${there.join(", ")}${more}` : "nobody stands";
-  if (whom === "leader") return `nobody leads; ${others_}`;
+  const all = firstTen(queue, ({ id, leading }) => `${clean(id)}${leading ? " (leads)" : ""}`);
+  const there = queue.length > 0 ? `there are: ${all}` : "nobody stands";
+  if (whom === "leader") return `nobody leads; ${there}`;
   const [what, name] = whom.entry === undefined ? ["candidate called", whom.id] : ["entry", whom.entry];
-  return `there is no ${what} ${JSON.stringify(name)}; ${others_}`;
+  return `there is no ${what} ${JSON.stringify(name)}; ${there}`;
 }
 
 /** Whoever leads next; null: nobody within the time. */
@@ -108,11 +104,11 @@ function answer(
   outcome: Eviction,
   leader: Leader | null,
 ): Answer {
-  const { id, entry, leading, session, metadata } = whom;
+  const { id, entry, leading } = whom;
   const code = leading && leader === null ? EXIT.notElected : EXIT.ok;
   if (code !== EXIT.ok) warn(`evicted, but nobody leads after ${timeout / 1000} s more`);
   if (json) {
-    const evicted = { id, entry, leading, session, metadata };
+    const evicted = standingAsJson(whom);
     const text = JSON.stringify({ election, evicted, settled: outcome === "settled", leader: leaderAsJson(leader) }, null, 2);
     return { text: `${text}\n`, code };
   }

@@ -4,7 +4,7 @@ import type { Store } from "../store.js";
 import { EXIT } from "./exit-codes.js";
 import { failureOf } from "./failures.js";
 import type { Progress } from "./progress.js";
-import { clean, leaderAsJson } from "./shown.js";
+import { clean, firstTen, leaderAsJson } from "./shown.js";
 import { tryFor } from "./try-for.js";
 
 /** `tenure list`, its arguments read. */
@@ -16,9 +16,6 @@ export interface ListOptions {
   readonly clock: Clock;
   readonly progress: Progress;
 }
-
-/** So many names of what is not tenure's are shown to people. */
-const SHOWN = 10;
 
 /** What `tenure list` prints, and its exit code: that of the first election that cannot be read, if there is one. */
 export async function list({ store, json, timeout, clock, progress }: ListOptions): Promise<{ text: string; code: number }> {
@@ -50,9 +47,7 @@ function asTable(store: string, { exists, elections, foreign }: ElectionList): s
   else lines.push(...aligned([["ELECTION", "LEADER", "NUMBER", "FENCE", "WAITING"], ...elections.map(row)]));
   for (const { election, problem } of elections) if (problem) lines.push(`${election} cannot be read: ${clean(problem.message)}`);
   if (foreign.length > 0) {
-    const names = foreign.slice(0, SHOWN).map((name) => clean(JSON.stringify(name)));
-    const more = foreign.length > SHOWN ? ` and ${foreign.length - SHOWN} more` : "";
-    lines.push(`not tenure's: ${names.join(", ")}${more}`);
+    lines.push(`not tenure's: ${firstTen(foreign, (name) => clean(JSON.stringify(name)))}`);
   }
   return `${lines.join("\n")}\n`;
 }

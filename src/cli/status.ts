@@ -2,7 +2,7 @@ import type { Clock } from "../clock.js";
 import { type Inspection, inspect } from "../inspect.js";
 import type { Store } from "../store.js";
 import { EXIT } from "./exit-codes.js";
-import { ago, clean, leaderAsJson } from "./shown.js";
+import { ago, clean, leaderAsJson, standingAsJson } from "./shown.js";
 import { tryFor } from "./try-for.js";
 
 /** `tenure status`, its arguments read. */
@@ -31,7 +31,7 @@ function asJson(election: string, { leader, queue }: Inspection): object {
   return {
     election,
     leader: leaderAsJson(leader),
-    queue: queue.map(({ id, entry, leading, session, metadata }) => ({ id, entry, leading, session, metadata })),
+    queue: queue.map(standingAsJson),
   };
 }
 
