@@ -57,6 +57,16 @@ export class Example {
     return program;
   }
 
+  /** Two processes of it that keep their elections at `root`: the first leads, the second waits. */
+  async startTwo(root: string): Promise<[a: Program, b: Program]> {
+    const env = { ZOOKEEPER: `zookeeper://${inject("zookeeper")}?root=/${root}&sessionTimeout=6s` };
+    const a = this.start("a", env);
+    await a.wrote(/a: leading/);
+    const b = this.start("b", env);
+    await b.wrote(/b: standby/);
+    return [a, b];
+  }
+
   /** Ends all programs, and waits for that. */
   async stopAll(): Promise<void> {
     for (const program of this.#started) program.kill("SIGKILL");

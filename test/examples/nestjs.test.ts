@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { fresh } from "../support/names.js";
 import { Example, fenceOf, type Program, timeOf } from "./example.js";
 
@@ -10,11 +10,7 @@ describe("the NestJS module", () => {
   let a: Program;
   let b: Program;
   beforeEach(async () => {
-    const env = { ZOOKEEPER: `zookeeper://${inject("zookeeper")}?root=/${fresh("nestjs")}&sessionTimeout=6s` };
-    a = example.start("a", env);
-    await a.wrote(/a: leading/);
-    b = example.start("b", env);
-    await b.wrote(/b: standby/);
+    [a, b] = await example.startTwo(fresh("nestjs"));
   });
   afterEach(() => example.stopAll());
 

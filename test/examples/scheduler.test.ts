@@ -13,11 +13,7 @@ describe("the scheduler", () => {
   let b: Program;
   beforeEach(async () => {
     root = fresh("scheduler");
-    const env = { ZOOKEEPER: `zookeeper://${inject("zookeeper")}?root=/${root}&sessionTimeout=6s` };
-    a = example.start("a", env);
-    await a.wrote(/a: leading/);
-    b = example.start("b", env);
-    await b.wrote(/b: standby/);
+    [a, b] = await example.startTwo(root);
   });
   afterEach(() => example.stopAll());
 
