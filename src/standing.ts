@@ -101,8 +101,8 @@ export async function guardSeat(standing: Standing, reign: Reign): Promise<void>
       const place = await session.attempt("look", reign.halt, (signal) => contender.look(signal));
       retry.reset();
       if (place.kind === "held" && place.fence === reign.fence) continue;
-      if (place.kind === "gone") reign.end("evicted", undefined);
-      else reign.end(regressed(place, reign.fence) ? "fence-regressed" : "superseded", undefined);
+      if (regressed(place, reign.fence)) reign.end("fence-regressed", undefined);
+      else reign.end(place.kind === "gone" ? "evicted" : "superseded", undefined);
     } catch (problem) {
       if (reign.over || session.closing.aborted) return;
       if (problem instanceof StoreError) {

@@ -31,8 +31,8 @@ export interface Session {
   readonly ended: AbortSignal;
   /** Shows that the store cannot end this session by timeout before `vouchedAt` + ttl. */
   prove(signal: Ender): Promise<Proof>;
-  /** Shows life as cheaply as the store allows; vouches for nothing. */
-  touch(signal: Ender): Promise<void>;
+  /** Shows life as cheaply as the store allows. Where that vouches for something, it gives a proof; null: for nothing. */
+  touch(signal: Ender): Promise<Proof | null>;
   /** A candidacy of this session. Sends nothing yet. `replaces`: my candidacy on an earlier session, whose entry may go. */
   contend(election: string, card: Card, replaces: Contender | null): Contender;
   /** Who holds the seat. */

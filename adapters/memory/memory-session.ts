@@ -38,8 +38,9 @@ export class MemorySession implements Session {
     return { vouchedAt };
   }
 
-  async touch(signal: Ender): Promise<void> {
+  async touch(signal: Ender): Promise<null> {
     await this.request("touch", signal, () => {});
+    return null;
   }
 
   contend(election: string, card: Card, replaces: Contender | null): Contender {

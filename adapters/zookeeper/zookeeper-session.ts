@@ -42,8 +42,9 @@ export class ZooKeeperSession implements Session {
   }
 
   /** Any answer will do. */
-  async touch(signal: Ender): Promise<void> {
+  async touch(signal: Ender): Promise<null> {
     await tolerate(this.#requests.exists(this.#root, signal), "NOAUTH");
+    return null;
   }
 
   contend(election: string, card: Card, replaces: Contender | null): Contender {

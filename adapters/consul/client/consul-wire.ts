@@ -106,6 +106,8 @@ export interface Found {
 }
 
 export interface ConsulClient {
+  /** Called whenever a server answers anything with 500: blocking queries that are open may be blind. */
+  onServerError: (() => void) | null;
   /** With behavior `delete`. Gives the id. */
   createSession(session: NewSession, signal: Ender): Promise<string>;
   /** False: there is no such session. Has connections of its own. Never stale. */

@@ -82,7 +82,7 @@ class TappedSession implements Session {
     return this.#run("prove", "", signal, () => this.#inner.prove(signal));
   }
 
-  touch(signal: AbortSignal): Promise<void> {
+  touch(signal: AbortSignal): Promise<Proof | null> {
     return this.#run("touch", "", signal, () => this.#inner.touch(signal));
   }
 
