@@ -2,6 +2,8 @@ import { defineConfig } from "vitest/config";
 
 /** What needs neither Java nor a build. */
 const PURE = ["test/unit/**/*.test.ts", "test/simulation/**/*.test.ts"];
+/** What needs a real Consul. */
+const CONSUL = ["test/**/*consul*.test.ts"];
 
 export default defineConfig({
   test: {
@@ -17,8 +19,20 @@ export default defineConfig({
         test: {
           name: "real",
           include: ["test/**/*.test.ts"],
-          exclude: PURE,
+          exclude: [...PURE, ...CONSUL],
           globalSetup: "test/support/global-setup.ts",
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "consul",
+          include: CONSUL,
+          exclude: PURE,
+          globalSetup: "test/support/consul-setup.ts",
+          setupFiles: "test/support/consul.ts",
+          // After all others: the first time on a machine Consul must be built, which goes on while those run.
+          sequence: { groupOrder: 1 },
         },
       },
     ],

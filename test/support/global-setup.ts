@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { TestProject } from "vitest/node";
+import { once } from "./once.js";
 import { startZooKeeper } from "./zookeeper-server.js";
 
 declare module "vitest" {
@@ -14,15 +15,20 @@ declare module "vitest" {
 
 /** Once for a run that has more than unit tests: builds dist/ and starts the shared server. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const build = promisify(execFile)("npm", ["run", "build", "--silent"]).then(
-    () => "",
-    (error: { stdout?: string; message: string }) => error.stdout || error.message,
-  );
+  const starting = once("zookeeper", () => startZooKeeper({ tickTime: 500 }).catch((error: Error) => error));
   // Neither may be left running when the other one fails.
-  const [started, buildError] = await Promise.all([startZooKeeper({ tickTime: 500 }).catch((error: Error) => error), build]);
+  const [started, buildError] = await Promise.all([starting, once("build", build)]);
   if (started instanceof Error) throw started;
   project.provide("zookeeper", started.address);
-  if (buildError) process.stderr.write(`[tests] npm run build failed:\n${buildError}\n`);
   project.provide("buildError", buildError);
   return () => started.dispose();
+}
+
+async function build(): Promise<string> {
+  const error = await promisify(execFile)("npm", ["run", "build", "--silent"]).then(
+    () => "",
+    (failed: { stdout?: string; message: string }) => failed.stdout || failed.message,
+  );
+  if (error) process.stderr.write(`[tests] npm run build failed:\n${error}\n`);
+  return error;
 }

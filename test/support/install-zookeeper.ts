@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from "node:fs/promises";
-import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
+import { cacheFolder } from "./cache.js";
 
 /** What it takes to start a server. */
 export interface ZooKeeperInstall {
@@ -58,7 +58,7 @@ export async function findZooKeeper(env: NodeJS.ProcessEnv): Promise<ZooKeeperIn
     return { origin: `ZOOKEEPER_HOME (${home})`, java, classpath: folders.map((folder) => join(folder, "*")).join(delimiter) };
   }
 
-  const cache = join(env.XDG_CACHE_HOME || join(homedir(), ".cache"), "tenure");
+  const cache = cacheFolder(env);
   const target = join(cache, `zookeeper-${VERSION}`);
   let why = "";
   if (!existsSync(target)) why = await installByMaven(cache, target, env);

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, inject, it } from "vitest";
-import { spawnJava } from "./child-java.js";
+import { spawnServer } from "./child-server.js";
 import { expire } from "./expire-session.js";
 import { findZooKeeper } from "./install-zookeeper.js";
 import { fresh } from "./names.js";
@@ -81,9 +81,9 @@ describe("a server", () => {
 
   it("does not outlive a test process that is killed", async () => {
     const folder = await mkdtemp(join(tmpdir(), "tenure-orphan-"));
-    // Stands for a test process: the same code as child-java.ts, on `sleep` in place of java.
+    // Stands for a test process: the same code as child-server.ts, on `sleep` in place of java.
     const script = join(folder, "orphan.mjs");
-    const source = new URL("./child-java.ts", import.meta.url).pathname;
+    const source = new URL("./child-server.ts", import.meta.url).pathname;
     await promisify(execFile)("npx", [
       "tsc",
       source,
@@ -101,8 +101,7 @@ describe("a server", () => {
     await writeFile(join(folder, "package.json"), '{ "type": "module" }');
     await writeFile(
       script,
-      `import { describe, expect, inject, it } from "vitest";
-import { spawnJava } from "./child-java.js"; console.log((await spawnJava("sleep", ["1000"], ".", "log")).pid); setInterval(() => {}, 1000);`,
+      `import { spawnServer } from "./child-server.js"; console.log((await spawnServer("sleep", ["1000"], ".", "log")).pid); setInterval(() => {}, 1000);`,
     );
     const parent = spawn(process.execPath, [script], { cwd: folder, stdio: ["ignore", "pipe", "inherit"] });
     const [line] = (await once(parent.stdout, "data")) as [Buffer];
@@ -114,7 +113,7 @@ import { spawnJava } from "./child-java.js"; console.log((await spawnJava("sleep
   });
 
   it("is told when its process has ended", async () => {
-    const child = await spawnJava("sleep", ["1000"], tmpdir(), "/dev/null");
+    const child = await spawnServer("sleep", ["1000"], tmpdir(), "/dev/null");
     process.kill(child.pid, "SIGKILL");
     await within(child.exited, 5_000);
     expect(child.running()).toBe(false);

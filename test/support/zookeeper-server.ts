@@ -3,7 +3,7 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Identity } from "./certificates.js";
-import { type JavaProcess, spawnJava } from "./child-java.js";
+import { type ServerProcess, spawnServer } from "./child-server.js";
 import { fourLetter } from "./four-letter.js";
 import { freePort } from "./free-port.js";
 import { installZooKeeper, type ZooKeeperInstall } from "./install-zookeeper.js";
@@ -61,7 +61,7 @@ export class ZooKeeperServer {
   readonly #folder: string;
   readonly #options: ServerOptions;
   #tls: ServerTls | undefined;
-  #process: JavaProcess | undefined;
+  #process: ServerProcess | undefined;
   readonly #securePort: number | null;
   #paused = false;
 
@@ -106,7 +106,7 @@ export class ZooKeeperServer {
     const logback = `-Dlogback.configurationFile=${join(this.#folder, "logback.xml")}`;
     const args = [...JVM, logback, ...(this.#options.jvm ?? []), "-cp", this.#install.classpath, MAIN, join(this.#folder, "zoo.cfg")];
     this.#paused = false;
-    this.#process = await spawnJava(this.#install.java, args, this.#folder, this.#logFile);
+    this.#process = await spawnServer(this.#install.java, args, this.#folder, this.#logFile);
     if (options.serving !== false) await this.serving();
   }
 
@@ -181,7 +181,7 @@ export class ZooKeeperServer {
     return this.dispose();
   }
 
-  #running(): JavaProcess {
+  #running(): ServerProcess {
     if (!this.#process?.running()) throw new Error("the ZooKeeper server is not running");
     return this.#process;
   }
