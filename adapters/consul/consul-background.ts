@@ -1,6 +1,6 @@
 import { type Clock, elapsed, type Instant, instant } from "../../src/clock.js";
 import type { ConsulClient, Operation } from "./client/consul-wire.js";
-import type { Lifetime } from "./consul-lifetime.js";
+import { NEVER } from "./consul-lifetime.js";
 import { Locks } from "./consul-locks.js";
 import { Mailbox } from "./consul-mailbox.js";
 import { Neighbours } from "./consul-neighbours.js";
@@ -14,7 +14,6 @@ export interface BackgroundOptions {
   readonly client: ConsulClient;
   readonly clock: Clock;
   readonly requests: Requests;
-  readonly lifetime: Lifetime;
   readonly prefix: string;
   readonly session: string;
   /** ModifyIndex of the session's two keys. */
@@ -33,19 +32,17 @@ export class Background {
   readonly locks: Locks;
   readonly sweep: Sweep;
   readonly #options: BackgroundOptions;
-  readonly #signal: AbortSignal;
   /** Renewals that have been sent and not answered, and came before one that was. */
   readonly #pending = new Set<object>();
   #reopened: Instant;
   #cleared: Instant;
 
   constructor(options: BackgroundOptions) {
-    const { client, clock, requests, lifetime, prefix, session, index, ttl } = options;
+    const { client, clock, requests, prefix, session, index, ttl } = options;
     this.#options = options;
-    this.#signal = lifetime.signal;
     this.#reopened = instant(clock);
     this.#cleared = instant(clock);
-    const fell = () => this.sweep.run(true, this.#signal);
+    const fell = () => this.sweep.run(true);
     this.sweep = new Sweep(requests, clock, ttl);
     this.mailbox = new Mailbox(client, clock, { prefix, session, index }, { fell, full: () => this.#deleteLetters() });
     this.neighbours = new Neighbours(client, clock, prefix, fell);
@@ -78,7 +75,7 @@ export class Background {
 
   #tidy(): void {
     const { clock, ttl } = this.#options;
-    this.sweep.run(false, this.#signal);
+    this.sweep.run(false);
     void this.#keepKeys();
     if (elapsed(clock, this.#cleared) >= ttl) this.#deleteLetters();
   }
@@ -96,7 +93,7 @@ export class Background {
     const { requests, clock } = this.#options;
     this.#cleared = instant(clock);
     // Each by itself: one that has been written anew must not keep the others. One that stays is read again, and deleted with the next.
-    for (const operation of this.mailbox.takeRead()) requests.write([operation], this.#signal).catch(() => {});
+    for (const operation of this.mailbox.takeRead()) requests.write([operation], NEVER).catch(() => {});
   }
 
   /** An operator may have removed the keys by which others know that this session lives. */
@@ -106,12 +103,12 @@ export class Background {
     try {
       await requests.read(
         keys.map((key): Operation => ({ verb: "check-session", key, session })),
-        this.#signal,
+        NEVER,
       );
     } catch (error) {
       if (!isRefused(error, "check")) return;
       const locks = keys.map((key): Operation => ({ verb: "lock", key, value: unique(), session }));
-      await requests.write(locks, this.#signal).catch(() => {});
+      await requests.write(locks, NEVER).catch(() => {});
     }
   }
 }

@@ -4,7 +4,7 @@ import type { Entry, Operation } from "./client/consul-wire.js";
 import { Bell } from "./consul-bell.js";
 import { Claiming } from "./consul-claiming.js";
 import { Leaving } from "./consul-leaving.js";
-import { waiting } from "./consul-lifetime.js";
+import { NEVER, waiting } from "./consul-lifetime.js";
 import type { Delivered } from "./consul-mailbox.js";
 import { OwnPlace } from "./consul-place.js";
 import type { Surroundings } from "./consul-surroundings.js";
@@ -20,9 +20,6 @@ import {
   type View,
   viewOperations,
 } from "./consul-view.js";
-
-/** Never given up. */
-const NEVER = new AbortController().signal;
 
 /** One candidacy. It holds what it knows of its place and seat; joining and leaving have files of their own. */
 export class ConsulContender implements Contender, Swept {
@@ -211,6 +208,7 @@ export class ConsulContender implements Contender, Swept {
     if (this.#own.state === "none") return this.#own.join(signal);
     const doubtful = this.#own.state === "doubtful";
     if (doubtful) await this.#own.closeDoubt(signal);
+    await this.#claiming.closeDoubt(signal);
     const view = readView(paths, await requests.read(viewOperations(paths), signal));
     if (doubtful) this.#own.settle(view);
     // Read anew: settling may have found that it never joined.

@@ -34,6 +34,9 @@ export class Lifetime {
   }
 }
 
+/** For calls that only the end of the session ends. */
+export const NEVER: Ender = { aborted: false, reason: undefined, addEventListener: () => {}, removeEventListener: () => {} };
+
 /** Hands in what settles a promise; returns what cleans up when it has settled, in whatever way. */
 export type Begin<T> = (resolve: (value: T) => void, reject: (error: unknown) => void) => () => void;
 

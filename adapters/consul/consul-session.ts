@@ -38,7 +38,7 @@ export class ConsulSession implements Session {
     this.#client = client;
     const { prefix, lockDelay } = settings;
     const requests = new Requests(client, this.#lifetime, id);
-    this.#background = new Background({ client, clock, requests, lifetime: this.#lifetime, prefix, session: id, index, ttl: settings.ttl });
+    this.#background = new Background({ client, clock, requests, prefix, session: id, index, ttl: settings.ttl });
     const { mailbox, neighbours, locks, sweep } = this.#background;
     const epoch = new Epoch(requests, anchor(prefix, id), id, index);
     let count = 0;

@@ -1,5 +1,6 @@
-import { type Clock, type Ender, elapsed, type Instant, instant } from "../../src/clock.js";
+import { type Clock, elapsed, type Instant, instant } from "../../src/clock.js";
 import { type Operation, TransactionRefused } from "./client/consul-wire.js";
+import { NEVER } from "./consul-lifetime.js";
 import type { ElectionPaths } from "./consul-paths.js";
 import type { Requests } from "./consul-requests.js";
 import { readView, type View, viewOperations } from "./consul-view.js";
@@ -43,41 +44,41 @@ export class Sweep {
   }
 
   /** `full`: also looks at the queues now. While one is under way, another follows. */
-  run(full: boolean, signal: Ender): void {
+  run(full: boolean): void {
     if (full) this.#looked = { mono: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY };
     if (this.#running) {
       this.#again ||= full;
       return;
     }
-    this.#running = this.#go(signal).finally(() => {
+    this.#running = this.#go().finally(() => {
       this.#running = null;
       if (!this.#again) return;
       this.#again = false;
-      this.run(true, signal);
+      this.run(true);
     });
   }
 
-  async #go(signal: Ender): Promise<void> {
+  async #go(): Promise<void> {
     const looks = elapsed(this.#clock, this.#looked) >= this.#ttl;
     if (looks) this.#looked = instant(this.#clock);
     const all = [...this.#swept];
-    await Promise.all(all.flatMap((swept) => [this.#check(swept, signal), ...(looks && swept.waits ? [this.#look(swept, signal)] : [])]));
+    await Promise.all(all.flatMap((swept) => [this.#check(swept), ...(looks && swept.waits ? [this.#look(swept)] : [])]));
   }
 
-  async #check(swept: Swept, signal: Ender): Promise<void> {
+  async #check(swept: Swept): Promise<void> {
     const checks = swept.checks();
     if (checks.length === 0) return;
     try {
-      await this.#requests.read(checks, signal);
+      await this.#requests.read(checks, NEVER);
     } catch (error) {
       // What failed otherwise is asked again by the next sweep.
       if (error instanceof TransactionRefused) swept.disturbed();
     }
   }
 
-  async #look(swept: Swept, signal: Ender): Promise<void> {
+  async #look(swept: Swept): Promise<void> {
     try {
-      swept.compare(readView(swept.paths, await this.#requests.read(viewOperations(swept.paths), signal)));
+      swept.compare(readView(swept.paths, await this.#requests.read(viewOperations(swept.paths), NEVER)));
     } catch {
       // The next one looks again.
     }
