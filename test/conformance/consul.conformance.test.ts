@@ -1,0 +1,79 @@
+import { connectConsul } from "../../adapters/consul/client/consul-client.js";
+import { ConsulStore } from "../../adapters/consul/consul-store.js";
+import { consul as address } from "../support/consul.js";
+import { call } from "../support/consul-http.js";
+import { fresh } from "../support/names.js";
+import type { Harness } from "./harness.js";
+import { conformance } from "./suite.js";
+
+const TTL = 2000;
+
+interface Pair {
+  readonly Key: string;
+  readonly Value: string | null;
+  readonly Session?: string;
+}
+
+async function prepare(lockDelay: number): Promise<Harness> {
+  const prefix = fresh("conformance");
+  const store = (where: string) =>
+    new ConsulStore(
+      {
+        name: "x",
+        prefix: where,
+        ttl: TTL,
+        lockDelay,
+        checks: [],
+        node: null,
+        client: {
+          address: `http://${address}`,
+          token: null,
+          datacenter: null,
+          namespace: null,
+          partition: null,
+          tls: null,
+          requestTimeout: 10000,
+        },
+      },
+      connectConsul,
+    );
+  const read = async (election: string): Promise<Pair[]> => {
+    const answer = await call(address, "GET", `/v1/kv/${prefix}/${election}/?recurse`);
+    return answer.status === 404 ? [] : answer.json<Pair[]>();
+  };
+  const remove = async (key: string) => {
+    await call(address, "DELETE", `/v1/kv/${key}`);
+  };
+  return {
+    async newStore() {
+      return store(prefix);
+    },
+    // The server waits for twice the ttl.
+    expiryDelay: TTL + lockDelay + 1000,
+    async evict(election, id) {
+      const pairs = await read(election);
+      const cardOf = ({ Value }: Pair) => JSON.parse(Buffer.from(Value ?? "", "base64").toString()) as { id?: string };
+      const term = pairs.find(({ Key }) => Key.endsWith("/term"));
+      const leads = term !== undefined && cardOf(term).id === id && pairs.some(({ Key, Session }) => Key.endsWith("/leader") && Session);
+      if (leads) await remove(`${prefix}/${election}/leader`);
+      else for (const pair of pairs) if (pair.Key.includes("/queue/") && cardOf(pair).id === id) await remove(pair.Key);
+    },
+    async wipeElection(election) {
+      await remove(`${prefix}/${election}/?recurse`);
+    },
+    async litter(name) {
+      await call(address, "PUT", `/v1/kv/${prefix}/${name}`, { body: "not tenure's" });
+    },
+    async newPlace() {
+      return store(`${prefix}-${fresh("nothing")}`);
+    },
+    async expire(session) {
+      await call(address, "PUT", `/v1/session/destroy/${session.id}`);
+    },
+    async dispose() {
+      await remove(`${prefix}/?recurse`);
+    },
+  };
+}
+
+conformance("Consul", () => prepare(200));
