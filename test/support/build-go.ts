@@ -16,6 +16,8 @@ export interface GoProgram {
   readonly main: string;
   /** The file to make; nothing is done if it exists. */
   readonly target: string;
+  /** The oldest Go that can build it, for people. */
+  readonly go: string;
   /** For people: how long it may take. */
   readonly takes: string;
   /** For people: what to do where it cannot be built. */
@@ -38,9 +40,10 @@ export async function buildGo(program: GoProgram, env: NodeJS.ProcessEnv): Promi
   );
 }
 
-async function build({ name, source, main, target, takes, instead }: GoProgram, env: NodeJS.ProcessEnv): Promise<void> {
+async function build({ name, source, main, target, go: oldest, takes, instead }: GoProgram, env: NodeJS.ProcessEnv): Promise<void> {
   const go = await version(env);
-  if (go === undefined) throw new Error(`${name} is built with the Go toolchain, which is not there: install Go 1.20 or later. ${instead}`);
+  if (go === undefined)
+    throw new Error(`${name} is built with the Go toolchain, which is not there: install Go ${oldest} or later. ${instead}`);
   say(`Building ${name} with ${go}, once for this machine, into ${target}: ${takes}.`);
   await mkdir(dirname(target), { recursive: true });
   const temporary = await mkdtemp(join(dirname(target), "installing-"));
@@ -57,7 +60,9 @@ async function build({ name, source, main, target, takes, instead }: GoProgram, 
     ended.abort();
     if (code !== 0) {
       const why = readFileSync(log, "utf8").trim().split("\n").slice(-8).join("\n");
-      throw new Error(`${name} could not be built: \`go build\` in ${source} failed:\n${why}\n${instead}`);
+      throw new Error(
+        `${name} could not be built: \`go build\` in ${source} failed (${go}; it takes Go ${oldest} or later):\n${why}\n${instead}`,
+      );
     }
     await rename(made, target);
     say(`${name} is built (${since()}).`);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { type ConsulServer, startConsul } from "./consul-server.js";
 import setupOthers from "./global-setup.js";
+import { installApiLock } from "./install-api-lock.js";
 import { installConsul } from "./install-consul.js";
 
 declare module "vitest" {
@@ -30,6 +31,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   let server: ConsulServer | undefined;
   const starting = (async () => {
     const { command } = await installConsul();
+    // No test waits for it later; one that needs it says why it could not be built.
+    await installApiLock().catch(() => {});
     server = await startConsul();
     tell({ address: server.address, command });
   })().catch((error: Error) => tell({ error: error.message }));

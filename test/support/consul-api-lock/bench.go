@@ -15,6 +15,7 @@ type run struct {
 	leading  sync.Mutex
 	passed   int
 	from     int
+	over     bool
 	unlocked int64
 	requests int64
 }
@@ -58,9 +59,13 @@ func bench(o options) {
 	ended.Wait()
 }
 
-// lead says what the hand-over to `me` took, and whether it was the last one.
+// lead says what the hand-over to `me` took, and whether all is over.
 func (r *run) lead(me int) bool {
 	at := now()
+	if r.over {
+		// The last unlock has woken all; one of them has the lock, the others find that they are to stop.
+		return true
+	}
 	if r.from < 0 {
 		r.standing.Wait()
 		// All have called Lock; until each has its session and waits.
@@ -82,6 +87,7 @@ func (r *run) lead(me int) bool {
 		return false
 	}
 	tell(map[string]any{"event": "end", "at": now(), "requests": requests.Load() - r.requests})
+	r.over = true
 	close(r.stop)
 	return true
 }

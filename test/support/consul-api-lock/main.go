@@ -23,6 +23,7 @@ import (
 type options struct {
 	address, token, key string
 	ttl, delay, hold    time.Duration
+	wait                time.Duration
 	n, rounds, warmup   int
 	shared              bool
 }
@@ -31,7 +32,7 @@ func main() {
 	if len(os.Args) < 2 {
 		fail("usage: consul-api-lock hold|bench [options]")
 	}
-	var o options
+	o := options{wait: api.DefaultLockWaitTime}
 	flags := flag.NewFlagSet(os.Args[1], flag.ExitOnError)
 	flags.StringVar(&o.address, "address", "127.0.0.1:8500", "host:port of the Consul agent")
 	flags.StringVar(&o.token, "token", "", "ACL token")
@@ -78,9 +79,8 @@ func (o options) client() *api.Client {
 
 func (o options) lock(client *api.Client) *api.Lock {
 	lock, err := client.LockOpts(&api.LockOptions{
-		Key:        o.key,
-		SessionTTL: o.ttl.String(),
-		LockDelay:  o.delay,
+		Key:          o.key,
+		LockWaitTime: o.wait,
 		SessionOpts: &api.SessionEntry{
 			Name: "api.Lock", TTL: o.ttl.String(), LockDelay: o.delay, Behavior: api.SessionBehaviorRelease,
 		},
