@@ -56,7 +56,8 @@ export class ConsulContender implements Contender, Swept {
     this.#forget ??= this.#listen();
     const grant = this.#grant;
     this.#grant = null;
-    if (grant) return this.#seated(grant);
+    // What was seen since it came was consistent, and is newer.
+    if (grant && grant.index > this.#seen) return this.#seated(grant);
     const view = await this.#view(signal);
     const { place, before } = placeOf(this.#around.paths, view, this.#own);
     this.#saw(view);

@@ -118,7 +118,9 @@ class Client implements ConsulClient {
       { what: "query", method: "get", path: `/kv/${key}`, query, timeout, expects: [404] },
       signal,
     );
-    return { index: Number(answer.headers["x-consul-index"]), entries: answer.statusCode === 404 ? [] : decodeEntries(answer.body) };
+    const next = Number(answer.headers["x-consul-index"]);
+    if (!Number.isSafeInteger(next)) throw new StoreError("rejected", "query: the answer has no X-Consul-Index: is that Consul?");
+    return { index: next, entries: answer.statusCode === 404 ? [] : decodeEntries(answer.body) };
   }
 
   async names(prefix: string, signal: Ender): Promise<string[]> {
