@@ -36,7 +36,7 @@ export class Poll {
     this.#what = what;
     this.#index = index;
     this.#port = port;
-    this.#ask();
+    this.#askSoon();
   }
 
   /** Asks anew, by a fresh query: the one that is open may be blind. */
@@ -56,6 +56,13 @@ export class Poll {
     this.#closed = true;
     this.#timer?.cancel();
     this.#query?.abort(CLOSED);
+  }
+
+  /** Once what the answer has set off is done: whoever has become leader by it does not wait for the making of the next request. */
+  #askSoon(): void {
+    process.nextTick(() => {
+      if (!this.#closed && this.#query === null) this.#ask();
+    });
   }
 
   #ask(): void {
@@ -86,7 +93,7 @@ export class Poll {
 
   #again(): void {
     if (this.#closed) return;
-    if (this.#pause === 0) return this.#ask();
+    if (this.#pause === 0) return this.#askSoon();
     this.#timer = this.#clock.after(this.#pause * (0.5 + this.#clock.random() / 2), () => this.#ask());
   }
 }
