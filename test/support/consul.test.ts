@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { existsSync, readFileSync } from "node:fs";
+import { mkdtemp, rm, utimes, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { request as secureRequest } from "node:https";
 import { connect, type Socket } from "node:net";
@@ -85,6 +85,24 @@ describe("finding a Consul", () => {
       );
     await Promise.all([one(), one(), one()]);
     expect([builds, waits]).toEqual([1, 2]);
+  });
+
+  it("builds in place of one that was killed at it", async () => {
+    const lock = join(folder, "abandoned");
+    await writeFile(lock, "");
+    await utimes(lock, new Date(), new Date(Date.now() - 60_000));
+    let made = false;
+    const build = async () => {
+      made = true;
+    };
+    await buildOnce(
+      lock,
+      () => made,
+      () => {},
+      build,
+    );
+    expect(made).toBe(true);
+    expect(existsSync(lock)).toBe(false);
   });
 
   it("builds what go.mod names", () => {
