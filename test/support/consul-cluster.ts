@@ -8,7 +8,9 @@ const SIZE = 3;
 export async function startConsulCluster(options: ConsulOptions = {}): Promise<ConsulCluster> {
   const ports = await Promise.all(Array.from({ length: SIZE }, () => consulPorts(options)));
   const peers = { size: SIZE, join: ports.map(({ serf }) => serf) };
-  const servers = await Promise.all(ports.map((own, index) => prepareConsul(options, `consul${index + 1}`, { ports: own, peers })));
+  const servers = await Promise.all(
+    ports.map((own, index) => prepareConsul({ ...options, name: `consul${index + 1}` }, { ports: own, peers })),
+  );
   const cluster = new ConsulCluster(servers);
   try {
     await cluster.start();

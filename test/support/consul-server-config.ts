@@ -8,6 +8,8 @@ export interface ConsulTls extends Identity {
 }
 
 export interface ConsulOptions {
+  /** Of its node in the catalog. Default `consul`. */
+  readonly name?: string;
   /** Shortest ttl of a session. Default `1s`. */
   readonly sessionTtlMin?: string;
   /** ACLs are on, default policy deny; this is the token that may do everything (a UUID). */

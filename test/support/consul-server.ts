@@ -23,17 +23,22 @@ export async function startConsul(options: ConsulOptions = {}): Promise<ConsulSe
   }
 }
 
+/**
+ * Starts an agent that is no server: a member of the cluster of `server`. Stopped by SIGTERM it leaves, and its node and the
+ * sessions of that end at once; killed or not, it comes back by `start`.
+ */
+export function startConsulAgent(server: ConsulServer, options: ConsulOptions = {}): Promise<ConsulServer> {
+  const config = { server: false, bootstrap: false, retry_join: [`127.0.0.1:${server.ports.serf}`], retry_interval: "1s" };
+  return startConsul({ name: "agent", ...options, config: { ...config, ...options.config } });
+}
+
 /** As startConsul, but not started yet; with peers: a server of a cluster. */
-export async function prepareConsul(
-  options: ConsulOptions,
-  name = "consul",
-  cluster?: { ports: ConsulPorts; peers: ConsulPeers },
-): Promise<ConsulServer> {
+export async function prepareConsul(options: ConsulOptions, cluster?: { ports: ConsulPorts; peers: ConsulPeers }): Promise<ConsulServer> {
   const install = await installConsul();
   const ports = cluster?.ports ?? (await consulPorts(options));
   const folder = await mkdtemp(join(tmpdir(), "tenure-consul-"));
   folders.add(folder);
-  return new ConsulServer(install, folder, name, ports, options, cluster?.peers ?? null);
+  return new ConsulServer(install, folder, ports, options, cluster?.peers ?? null);
 }
 
 export async function consulPorts(options: ConsulOptions): Promise<ConsulPorts> {
@@ -59,10 +64,10 @@ export class ConsulServer {
   #process: ServerProcess | undefined;
   #paused = false;
 
-  constructor(install: ConsulInstall, folder: string, name: string, ports: ConsulPorts, options: ConsulOptions, peers: ConsulPeers | null) {
+  constructor(install: ConsulInstall, folder: string, ports: ConsulPorts, options: ConsulOptions, peers: ConsulPeers | null) {
     this.#install = install;
     this.#folder = folder;
-    this.name = name;
+    this.name = options.name ?? "consul";
     this.ports = ports;
     this.#options = options;
     this.#peers = peers;

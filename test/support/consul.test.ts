@@ -11,7 +11,7 @@ import { buildOnce } from "./build-lock.js";
 import { Authority } from "./certificates.js";
 import { consul } from "./consul.js";
 import { call } from "./consul-http.js";
-import { type ConsulServer, startConsul } from "./consul-server.js";
+import { type ConsulServer, startConsul, startConsulAgent } from "./consul-server.js";
 import { findConsul } from "./install-consul.js";
 import { until } from "./wait-for.js";
 
@@ -152,6 +152,20 @@ describe("a Consul server", () => {
     expect((await session("900ms")).text).toContain("must be between [1s=");
     const path = `/v1/session/info/${created.json<{ ID: string }>().ID}`;
     await until(async () => (await call(consul, "GET", path)).text.trim() === "[]", { what: "it expires" });
+  });
+
+  it("may have agents, whose sessions survive their crash but not their leaving", async () => {
+    await using server = await startConsul();
+    await using agent = await startConsulAgent(server);
+    const body = { TTL: "60s", Checks: [] };
+    const { ID } = await agent.ask<{ ID: string }>("PUT", "/v1/session/create", { body });
+    const sessions = async () =>
+      (await server.ask<{ ID: string; Node: string }[]>("GET", "/v1/session/list")).filter((one) => one.ID === ID);
+    await agent.kill();
+    await agent.start();
+    expect(await sessions()).toMatchObject([{ Node: "agent" }]);
+    await agent.stop();
+    await until(async () => (await sessions()).length === 0, { what: "the session ends with its agent" });
   });
 
   it("tells why it could not start", async () => {

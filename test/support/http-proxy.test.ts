@@ -12,9 +12,12 @@ let sockets: Set<Socket>;
 let server: Server;
 let proxy: HttpProxy;
 let agent: Agent;
+/** The server answers after that. */
+let released: Promise<void>;
 
 beforeEach(async () => {
   seen = [];
+  released = Promise.resolve();
   sockets = new Set();
   server = createServer(async (incoming, response) => {
     let body = "";
@@ -23,6 +26,7 @@ beforeEach(async () => {
     const url = new URL(incoming.url as string, "http://server");
     const status = Number(url.searchParams.get("status") ?? 200);
     response.writeHead(status, { "X-Consul-Index": url.searchParams.get("give") ?? "7", "X-Method": incoming.method });
+    await released;
     response.end(`answer to ${url.pathname}`);
   });
   server.keepAliveTimeout = 0;
@@ -122,6 +126,40 @@ describe("the proxy of HTTP", () => {
     await until(() => proxy.connections === 0, { what: "the client is hung up on" });
     await new Promise((resolve) => server.close(resolve));
     await expect(send("GET", "/b")).rejects.toThrow(/socket hang up|ECONNRESET/);
+  });
+});
+
+describe("a client that gives up", () => {
+  /** Sends a request, and gives it up when the server has it; resolves to what lets the server answer. */
+  async function giveUp(): Promise<() => void> {
+    let release = () => {};
+    released = new Promise((resolve) => {
+      release = resolve;
+    });
+    const givenUp = new AbortController();
+    const call = send("PUT", "/a", "", givenUp.signal);
+    const rejected = expect(call).rejects.toThrow("aborted");
+    await until(() => seen.length === 1, { what: "the server has the request" });
+    givenUp.abort();
+    await rejected;
+    return release;
+  }
+
+  it("ends its connection to the server", async () => {
+    const release = await giveUp();
+    await until(() => sockets.size === 0, { what: "the server's connection ends" });
+    release();
+    expect(proxy.requests[0]!.status).toBe(null);
+  });
+
+  it("ends it only after the answer where a rule waits for that", async () => {
+    const rule = proxy.rule({}, mute);
+    const release = await giveUp();
+    await until(() => proxy.connections === 0, { what: "the proxy knows that it has gone" });
+    expect(sockets.size).toBe(1);
+    release();
+    expect((await rule.done).status).toBe(200);
+    await until(() => sockets.size === 0, { what: "the server's connection ends" });
   });
 });
 

@@ -14,8 +14,8 @@ export async function startHttpProxy(targetPort: number, port?: number): Promise
 }
 
 /**
- * Passes on whole requests and answers, unless it is told otherwise. Each connection of a client has one to the server, and
- * each ends with the other.
+ * Passes on whole requests and answers, unless it is told otherwise. Each connection of a client has one to the server
+ * (from its first request on), and each ends with the other.
  */
 export class HttpProxy {
   readonly port: number;

@@ -1,25 +1,26 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { buildGo } from "./build-go.js";
 import { cacheFolder } from "./cache.js";
+import { sourceFolder } from "./sources.js";
 
 const NAME = "consul-api-lock";
 
 let installed: Promise<string> | undefined;
 
 /**
- * Builds the Go program that takes locks by Consul's own Go client, once per machine and version of its source; `source` is its
- * folder. Resolves to the command.
+ * Builds the Go program that takes locks by Consul's own Go client, once per machine and version of its source. Resolves to the
+ * command.
  * @throws Error that names what to install.
  */
-export function installApiLock(source = fileURLToPath(new URL(`./${NAME}`, import.meta.url))): Promise<string> {
-  installed ??= install(source, process.env);
+export function installApiLock(): Promise<string> {
+  installed ??= install(process.env);
   return installed;
 }
 
-async function install(source: string, env: NodeJS.ProcessEnv): Promise<string> {
+async function install(env: NodeJS.ProcessEnv): Promise<string> {
+  const source = sourceFolder(NAME);
   const hash = createHash("sha256");
   for (const name of readdirSync(source).sort()) hash.update(readFileSync(join(source, name)));
   const target = join(cacheFolder(env), `${NAME}-${hash.digest("hex").slice(0, 12)}`, NAME);

@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { buildGo, say } from "./build-go.js";
 import { cacheFolder } from "./cache.js";
+import { sourceFolder } from "./sources.js";
 
 /** What it takes to start a server. */
 export interface ConsulInstall {
@@ -13,9 +13,9 @@ export interface ConsulInstall {
   readonly command: string;
 }
 
-/** The last line whose modules are all open source; what is built comes from go.mod beside it. */
+/** The last line whose modules are all open source; what is built is told by go.mod in this folder. */
 const VERSION = "1.14.11";
-const SOURCE = fileURLToPath(new URL("./consul-server", import.meta.url));
+const FOLDER = "consul-server";
 
 const MAIN = "github.com/hashicorp/consul";
 
@@ -52,7 +52,10 @@ export async function findConsul(env: NodeJS.ProcessEnv): Promise<ConsulInstall>
 
   const target = join(cacheFolder(env), `consul-${VERSION}`, "consul");
   if (!existsSync(target)) {
-    await buildGo({ name: `Consul ${VERSION}`, source: SOURCE, main: MAIN, target, go: "1.20", takes: TAKES, instead: INSTEAD }, env);
+    await buildGo(
+      { name: `Consul ${VERSION}`, source: sourceFolder(FOLDER), main: MAIN, target, go: "1.20", takes: TAKES, instead: INSTEAD },
+      env,
+    );
   }
   return { origin: `Consul ${VERSION} (${target})`, command: target };
 }
