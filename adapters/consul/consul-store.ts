@@ -1,6 +1,6 @@
 import type { Clock, Ender } from "../../src/clock.js";
 import type { OpenRequest, Session, Store } from "../../src/store.js";
-import type { ConnectConsul, ConsulClient, Entry, Operation } from "./client/consul-wire.js";
+import type { ClientOptions, ConsulClient, Entry, Operation } from "./client/consul-wire.js";
 import type { Settings } from "./consul-options.js";
 import { anchor, sessionKey } from "./consul-paths.js";
 import { unique } from "./consul-record.js";
@@ -13,7 +13,7 @@ export class ConsulStore implements Store {
   readonly #settings: Settings;
   readonly #connect: (clock: Clock) => Promise<ConsulClient>;
 
-  constructor(settings: Settings, connect: (client: Settings["client"], clock: Clock) => Promise<ReturnType<ConnectConsul>>) {
+  constructor(settings: Settings, connect = lazily) {
     this.name = settings.name;
     this.#settings = settings;
     this.#connect = (clock) => connect(settings.client, clock);
@@ -46,4 +46,9 @@ export class ConsulStore implements Store {
       throw asStoreError(error);
     }
   }
+}
+
+async function lazily(options: ClientOptions, clock: Clock): Promise<ConsulClient> {
+  const { connectConsul } = await import("./client/consul-client.js");
+  return connectConsul(options, clock);
 }

@@ -22,7 +22,7 @@ export interface CredentialSources {
 }
 
 /**
- * Reads `scheme:credentials` (`digest:user:password`) from `--auth-file`, `TENURE_AUTH` or the file that `TENURE_AUTH_FILE`
+ * Reads `scheme:credentials` (`digest:user:password`, `token:…`) from `--auth-file`, `TENURE_AUTH` or the file that `TENURE_AUTH_FILE`
  * names. Null: there are none. Throws a {@link ConfigError} that shows no secret.
  */
 export function readCredentials({ file, env }: CredentialSources): Credentials | null {
@@ -42,17 +42,21 @@ export function readPassphrase(env: NodeJS.ProcessEnv): string | null {
   return contents("TENURE_TLS_PASSPHRASE_FILE", env.TENURE_TLS_PASSPHRASE_FILE, "the passphrase");
 }
 
-/** What must not appear in a log: the passwords of `credentials` and of a store URL, and the passphrase. */
-export function secretsOf({ credentials, passphrase }: Secrets, url: string): string[] {
+/** What must not appear in a log: the passwords and tokens of `credentials`, of a store URL and of Consul's variable, and the passphrase. */
+export function secretsOf({ credentials, passphrase }: Secrets, url: string, env: NodeJS.ProcessEnv): string[] {
   const userinfo = /^[a-z][a-z0-9+.-]*:\/\/([^?]*)@/i.exec(url)?.[1] ?? "";
-  const passwords = [passwordOf(userinfo), passwordOf(decoded(userinfo)), passwordOf(credentials?.credentials ?? ""), passphrase ?? ""];
-  return [...new Set(passwords)].filter((secret) => secret !== "");
+  // A store URL with a token is refused, but may be told of before that.
+  const token = /[?&]token=([^&#]*)/.exec(url)?.[1] ?? "";
+  const given = credentials?.credentials ?? "";
+  const passwords = [userinfo, decoded(userinfo), ...(credentials?.scheme === "token" ? [] : [given])].map(passwordOf);
+  const whole = [token, decoded(token), credentials?.scheme === "token" ? given : "", passphrase ?? "", env.CONSUL_HTTP_TOKEN ?? ""];
+  return [...new Set([...passwords, ...whole])].filter((secret) => secret !== "");
 }
 
 function parse(option: string, text: string): Credentials {
   const [, scheme, credentials] = /^([A-Za-z0-9]+):(.+)$/s.exec(text) ?? [];
   if (scheme === undefined || credentials === undefined) {
-    throw new ConfigError(option, "expected scheme:credentials, such as digest:user:password");
+    throw new ConfigError(option, "expected scheme:credentials, such as digest:user:password or token:…");
   }
   return { scheme, credentials };
 }

@@ -17,7 +17,7 @@ let redact = redactor([]);
 async function prepare(flags: CommonFlags & { readonly acl?: string }) {
   const { env } = process;
   const secrets = { credentials: readCredentials({ file: flags.authFile, env }), passphrase: readPassphrase(env) };
-  redact = redactor(secretsOf(secrets, flags.store));
+  redact = redactor(secretsOf(secrets, flags.store, env));
   const { openStore } = await import("./stores.js");
   const store = await openStore(flags.store, { ...secrets, acl: flags.acl ?? null });
   return { store, logger: await makeLogger({ level: flags.logLevel, redact }) };

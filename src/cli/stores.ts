@@ -4,7 +4,7 @@ import type { Secrets } from "./credentials.js";
 
 /** What is not in the store URL, or replaces what is there. */
 export interface Access extends Secrets {
-  /** Who may do what with the nodes that are made; null: as the URL says. */
+  /** ZooKeeper: who may do what with the nodes that are made; null: as the URL says. */
   readonly acl: string | null;
 }
 
@@ -20,15 +20,35 @@ const STORES: Readonly<Record<string, Loader>> = {
     if (acl !== null) spelled.acl = acl;
     // The variable may be there for another store's key.
     if (passphrase !== null && typeof spelled.tls === "object" && spelled.tls.keyFile !== undefined) spelled.tls.passphrase = passphrase;
-    try {
-      return zookeeper(spelled);
-    } catch (error) {
-      throw error instanceof ConfigError && error.option === "tls.passphrase"
-        ? new ConfigError("TENURE_TLS_PASSPHRASE", error.message.replace("tls.passphrase: ", ""))
-        : error;
+    return naming(() => zookeeper(spelled));
+  },
+  consul: async (url, { credentials, passphrase, acl }) => {
+    const { readOptions } = await import("../../adapters/consul/consul-options.js");
+    const { readUrl } = await import("../../adapters/consul/consul-url.js");
+    const { ConsulStore } = await import("../../adapters/consul/consul-store.js");
+    if (acl !== null) throw new ConfigError("acl", "is for ZooKeeper: on Consul, the policies of tokens say who may do what");
+    const options = readUrl(url);
+    if (credentials !== null) {
+      if (credentials.scheme !== "token") {
+        throw new ConfigError("token", `expected token:… from TENURE_AUTH or --auth-file, got the scheme ${credentials.scheme}`);
+      }
+      options.token = credentials.credentials;
+      delete options.tokenFile;
     }
+    return naming(() => new ConsulStore(readOptions(options, { env: process.env, passphrase })));
   },
 };
+
+/** The passphrase is not an option here. */
+function naming<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof ConfigError && error.option === "tls.passphrase"
+      ? new ConfigError("TENURE_TLS_PASSPHRASE", error.message.replace("tls.passphrase: ", ""))
+      : error;
+  }
+}
 
 const KNOWN = Object.keys(STORES).map((scheme) => `${scheme}://`);
 

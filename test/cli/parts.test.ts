@@ -89,8 +89,15 @@ describe("redaction", () => {
     const secrets = secretsOf(
       { credentials: { scheme: "digest", credentials: 'ann:so "quoted"' }, passphrase: "of the key" },
       "zookeeper://bob:per%20cent@h",
+      {},
     );
     const text = JSON.stringify({ a: 'so "quoted"', b: "per%20cent", c: "per cent", d: "of the key" });
     expect(redactor(secrets)(text)).toBe(JSON.stringify({ a: "***", b: "***", c: "***", d: "***" }));
+  });
+
+  it("takes out tokens: of the credentials, of Consul's variable, and of a URL that may not have one", () => {
+    const credentials = { scheme: "token", credentials: "of:two parts" };
+    const secrets = secretsOf({ credentials, passphrase: null }, "consul://h/p?ttl=5s&token=per%20cent&x", { CONSUL_HTTP_TOKEN: "of the place" });
+    expect(redactor(secrets)("of:two parts, per%20cent, per cent, of the place, two parts")).toBe("***, ***, ***, ***, two parts");
   });
 });

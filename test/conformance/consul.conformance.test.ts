@@ -1,5 +1,4 @@
-import { connectConsul } from "../../adapters/consul/client/consul-client.js";
-import { ConsulStore } from "../../adapters/consul/consul-store.js";
+import { type ConsulOptions, consul } from "../../adapters/consul/index.js";
 import { consul as address } from "../support/consul.js";
 import { call } from "../support/consul-http.js";
 import { fresh } from "../support/names.js";
@@ -7,6 +6,7 @@ import type { Harness } from "./harness.js";
 import { conformance } from "./suite.js";
 
 const TTL = 2000;
+const LOCK_DELAY = 200;
 
 interface Pair {
   readonly Key: string;
@@ -14,29 +14,9 @@ interface Pair {
   readonly Session?: string;
 }
 
-async function prepare(lockDelay: number): Promise<Harness> {
+async function prepare(options: ConsulOptions): Promise<Harness> {
   const prefix = fresh("conformance");
-  const store = (where: string) =>
-    new ConsulStore(
-      {
-        name: "x",
-        prefix: where,
-        ttl: TTL,
-        lockDelay,
-        checks: [],
-        node: null,
-        client: {
-          address: `http://${address}`,
-          token: null,
-          datacenter: null,
-          namespace: null,
-          partition: null,
-          tls: null,
-          requestTimeout: 10000,
-        },
-      },
-      connectConsul,
-    );
+  const store = (where: string) => consul({ ...options, address, prefix: where, ttl: TTL, lockDelay: LOCK_DELAY });
   const read = async (election: string): Promise<Pair[]> => {
     const answer = await call(address, "GET", `/v1/kv/${prefix}/${election}/?recurse`);
     return answer.status === 404 ? [] : answer.json<Pair[]>();
@@ -49,7 +29,7 @@ async function prepare(lockDelay: number): Promise<Harness> {
       return store(prefix);
     },
     // The server waits for twice the ttl.
-    expiryDelay: TTL + lockDelay + 1000,
+    expiryDelay: TTL + LOCK_DELAY + 1000,
     async evict(election, id) {
       const pairs = await read(election);
       const cardOf = ({ Value }: Pair) => JSON.parse(Buffer.from(Value ?? "", "base64").toString()) as { id?: string };
@@ -76,4 +56,5 @@ async function prepare(lockDelay: number): Promise<Harness> {
   };
 }
 
-conformance("Consul", () => prepare(200));
+conformance("Consul", () => prepare({}));
+conformance("Consul, with a node of its own", () => prepare({ node: "tenure-conformance" }));

@@ -79,8 +79,11 @@ describe("the packed package, installed in an empty folder", () => {
   const CONSUMER = `${modules.map((name, index) => `import * as m${index} from "${name}";`).join("\n")}
 import { Elector, type ElectorOptions, type Term } from "tenure";
 import { memory } from "tenure/memory";
+import { consul, type ConsulOptions } from "tenure/consul";
 import { zookeeper } from "tenure/zookeeper";
 
+export const where: ConsulOptions = { address: "127.0.0.1:8500", ttl: "10s", tls: { verify: false } };
+export const other: ElectorOptions = { store: consul(where), election: "types" };
 export const options: ElectorOptions = { store: zookeeper("127.0.0.1:2181"), election: "types", drain: "5s" };
 export const elector = new Elector({ store: memory(), election: "types" });
 export const term: Promise<Term> = elector.elected();
