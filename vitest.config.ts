@@ -10,8 +10,8 @@ export default defineConfig({
     pool: "forks",
     maxWorkers: 2,
     retry: 0,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     projects: [
       { extends: true, test: { name: "unit", include: PURE } },
       {

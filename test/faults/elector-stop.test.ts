@@ -3,7 +3,7 @@ import { allSteps, FAULTS, type Step, stopAt } from "./support/scenarios/stop-an
 
 const server = inject("zookeeper");
 
-it("a process that is told to stop at any step ends by itself and leaves no entry", { timeout: 240_000 }, async () => {
+it("a process that is told to stop at any step ends by itself and leaves no entry", { timeout: 600_000 }, async () => {
   // Each request has one of the faults here, and all of them in the soak.
   const steps = (await allSteps(server)).filter(({ fault }, index) => fault === FAULTS[Math.floor(index / FAULTS.length) % FAULTS.length]);
   expect(steps.length).toBeGreaterThan(20);

@@ -24,11 +24,11 @@ function unchanged(candidate: Candidate, from: number): string[] {
 async function stillWatch(line: Line, leader: Candidate, waiter: Candidate): Promise<void> {
   const [from, waiting] = [leader.told.length, waiter.told.length];
   await line.view.raw.delete(line.view.entryPath(await line.view.entryOf(leader.elector.id)));
-  expect((await leader.next("lost", INTERVAL, from)).reason).toBe("evicted");
-  await waiter.next("elected", INTERVAL, waiting);
+  expect((await leader.next("lost", from)).reason).toBe("evicted");
+  await waiter.next("elected", waiting);
 }
 
-describe.concurrent("a term goes on", { timeout: 90_000 }, () => {
+describe.concurrent("a term goes on", () => {
   it("over a link that breaks ten times a second, and watches survive it", async () => {
     await using proxy = await startProxy(port);
     await using line = await lineUp(server, []);
@@ -65,9 +65,9 @@ describe.concurrent("a term goes on", { timeout: 90_000 }, () => {
     const { term } = a.elector;
     const [from, waiting] = [a.told.length, b.told.length];
     own.pause();
-    await a.next("suspect", TIMEOUT, from);
+    await a.next("suspect", from);
     own.resume();
-    await a.next("restored", TIMEOUT, from);
+    await a.next("restored", from);
     expect(a.elector.term).toBe(term);
     expect([unchanged(a, from), unchanged(b, waiting)]).toEqual([[], []]);
     await stillWatch(line, a, b);
@@ -91,7 +91,7 @@ describe.concurrent("a term goes on", { timeout: 90_000 }, () => {
   });
 });
 
-describe.concurrent("a term ends before its successor's begins", { timeout: 60_000 }, () => {
+describe.concurrent("a term ends before its successor's begins", () => {
   it.each(["up", "down"] as const)("on a link that passes nothing %s", async (direction) => {
     await using proxy = await startProxy(port);
     await using line = await lineUp(server, [], { sessionTimeout: 4000 });
@@ -100,7 +100,7 @@ describe.concurrent("a term ends before its successor's begins", { timeout: 60_0
     const b = await line.join("b", { onElected: () => (whenElected = a.isLeader) });
     const waiting = b.told.length;
     proxy.blackhole(direction);
-    await b.next("elected", 10_000, waiting);
+    await b.next("elected", waiting);
     expect(whenElected).toBe(false);
     expect(a.count("lost")).toBe(1);
   });

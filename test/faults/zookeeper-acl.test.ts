@@ -10,7 +10,7 @@ import { Belongings } from "./support/belongings.js";
 import { aborted, Candidate } from "./support/candidate.js";
 import { Administrator, authOf, may } from "./support/people.js";
 
-const TIMEOUT = 8000;
+const TIMEOUT = 10_000;
 const server = inject("zookeeper");
 
 let root: string;
@@ -25,6 +25,7 @@ const at = (user: string | null, options: Partial<ZooKeeperOptions> = {}): ZooKe
   servers: server,
   root,
   sessionTimeout: TIMEOUT,
+  tickTime: 500,
   ...(user !== null && { auth: authOf(user) }),
   ...options,
 });
@@ -33,8 +34,8 @@ const at = (user: string | null, options: Partial<ZooKeeperOptions> = {}): ZooKe
 const stand = (user: string, acl: string, options: Partial<ZooKeeperOptions> = {}) =>
   own.use(new Candidate({ store: at(user, { acl, ...options }), id: user })).start();
 
-const elected = (candidate: Candidate) => candidate.next("elected", TIMEOUT, 0);
-const standby = (candidate: Candidate) => candidate.next("standby", TIMEOUT, 0);
+const elected = (candidate: Candidate) => candidate.next("elected", 0);
+const standby = (candidate: Candidate) => candidate.next("standby", 0);
 
 /** Each of two leads once, and hands the seat over, not leaves it empty: so the version of `term` rises by one at each change. */
 async function takeTurns(a: Candidate, b: Candidate): Promise<void> {
@@ -43,7 +44,7 @@ async function takeTurns(a: Candidate, b: Candidate): Promise<void> {
   await a.elector.resign();
   const second = (await elected(b)).term;
   await until(() => a.elector.state === "standby", { what: "the first one waits again" });
-  const again = a.next("elected", TIMEOUT);
+  const again = a.next("elected");
   await b.stop();
   const third = (await again).term;
   expect([second?.number, third?.number]).toEqual([first!.number + 1, first!.number + 2]);
@@ -78,7 +79,7 @@ async function powers(user: string | null, insider: string): Promise<string[]> {
 
 /** Waits for the candidate to stop with its one error, which it returns; it has left no entry. */
 async function refused(candidate: Candidate): Promise<StoreError> {
-  const { error } = await candidate.next("stopped", TIMEOUT, 0);
+  const { error } = await candidate.next("stopped", 0);
   expect(error).toMatchObject({ name: "ZooKeeperError", code: "auth", transient: false });
   expect(error?.message).not.toContain("secret");
   expect(candidate.count("warning")).toBe(0);
@@ -238,7 +239,7 @@ describe("nodes that an administrator has made", () => {
     await elected(bob);
     const ann = stand("ann", ENTRY);
     await standby(ann);
-    const again = bob.next("elected", TIMEOUT);
+    const again = bob.next("elected");
     await bob.elector.resign();
     await elected(ann);
     await until(() => bob.elector.state === "standby", { what: "bob waits again" });
@@ -276,7 +277,7 @@ describe("nodes that an administrator has made", () => {
     await admin.allow(`${root}/seat/term`, may("bob", "rw"));
     // A server tells no event to who may not read the node; on the next connection the watches are set anew.
     proxy.cut();
-    const { error } = await ann.next("stopped", TIMEOUT, 0);
+    const { error } = await ann.next("stopped", 0);
     expect(error?.message).toContain(`digest:ann lacks the permission READ on ${root}/seat/term:`);
     expect(ann.story()).toEqual(["elected", "warning", "draining:yielded", "lost:yielded", "stopped"]);
     expect(drained).toBe(true);

@@ -8,9 +8,10 @@ import type { Card, Contender, HeadPlace, HeldPlace, Place, Session } from "../.
 import { fresh } from "../support/names.js";
 import { type FaultProxy, startProxy } from "../support/proxy.js";
 import { connectRaw, type RawSession } from "../support/raw-session.js";
+import { PATIENCE } from "../support/wait-for.js";
 
 /** Of one attempt; longer than any of these tests needs. */
-export const soon = () => AbortSignal.timeout(20_000);
+export const soon = () => AbortSignal.timeout(PATIENCE);
 
 /** The place that a test expects, or an error that shows what came. */
 export function expectPlace<K extends Place["kind"]>(place: Place, kind: K): Extract<Place, { kind: K }> {
@@ -28,7 +29,7 @@ export class Arena {
 
   async open(options: Partial<ZooKeeperOptions> = {}): Promise<Session> {
     const store = new ZooKeeperStore(
-      readOptions({ servers: this.address, root: this.root, sessionTimeout: "8s", ...options }),
+      readOptions({ servers: this.address, root: this.root, sessionTimeout: "10s", ...options }),
       connectZooKeeper,
     );
     const session = await store.open({ clock: systemClock }, soon());

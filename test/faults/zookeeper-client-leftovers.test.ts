@@ -5,17 +5,19 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, inject, it, onTestFinished } from "vitest";
 import { connectZooKeeper } from "../../adapters/zookeeper/client/zookeeper-client.js";
 import { startProxy } from "../support/proxy.js";
-import { until, within } from "../support/wait-for.js";
+import { PATIENCE, until, within } from "../support/wait-for.js";
 import { startZooKeeper } from "../support/zookeeper-server.js";
 import { startScripted } from "./zookeeper-client-scripted.js";
 import { CountingClock, clientOptions, rejection, soon, watchForStrayErrors } from "./zookeeper-client-support.js";
 
 const server = inject("zookeeper");
+/** Of sessions that are not to expire in a test, ms. */
+const LASTING = 4 * PATIENCE;
 watchForStrayErrors();
 
 describe("an attempt to open that is aborted", () => {
   it("at any moment leaves no timer, no connection and no session", async () => {
-    await using own = await startZooKeeper({ tickTime: 500 });
+    await using own = await startZooKeeper({ tickTime: 500, config: { maxSessionTimeout: LASTING } });
     const proxy = await startProxy(own.port);
     onTestFinished(() => proxy.dispose());
     const clock = new CountingClock();
@@ -24,7 +26,11 @@ describe("an attempt to open that is aborted", () => {
     let opened = 0;
     for (let i = 0; i < 60; i++) {
       const abort = new AbortController();
-      const opening = connectZooKeeper(clientOptions([proxy.address], i % 2 === 0 ? { auth } : {}), clock, abort.signal);
+      const opening = connectZooKeeper(
+        clientOptions([proxy.address], { sessionTimeout: LASTING, ...(i % 2 === 0 && { auth }) }),
+        clock,
+        abort.signal,
+      );
       const settled = opening.then(
         (zk) => {
           opened++;
@@ -41,23 +47,23 @@ describe("an attempt to open that is aborted", () => {
     expect(opened).toBeLessThan(60);
     await until(() => proxy.connections === 0, { what: "all connections are closed" });
     const sessions = async () => Number((await own.mntr()).zk_global_sessions);
-    await until(async () => (await sessions()) === 0, { timeout: 2000, what: "no session is left (they would last 4 s)" });
+    await until(async () => (await sessions()) === 0, { what: "no session is left, though none has expired" });
   });
 
   it("while the answer to the handshake is on its way, too", async () => {
-    await using own = await startZooKeeper({ tickTime: 500 });
+    await using own = await startZooKeeper({ tickTime: 500, config: { maxSessionTimeout: LASTING } });
     const proxy = await startProxy(own.port);
     onTestFinished(() => proxy.dispose());
     const clock = new CountingClock();
     proxy.hold("down");
     const abort = new AbortController();
-    const opening = rejection(connectZooKeeper(clientOptions([proxy.address]), clock, abort.signal));
+    const opening = rejection(connectZooKeeper(clientOptions([proxy.address], { sessionTimeout: LASTING }), clock, abort.signal));
     const sessions = async () => Number((await own.mntr()).zk_global_sessions);
     await until(async () => (await sessions()) === 1, { what: "the server has opened a session" });
     abort.abort(new Error("not wanted"));
     expect(await opening).toBe(abort.signal.reason);
     expect(clock.pending).toBe(0);
-    await until(async () => (await sessions()) === 0, { timeout: 2000, what: "no session is left" });
+    await until(async () => (await sessions()) === 0, { what: "no session is left, though none has expired" });
   });
 
   it("before it began connects to nobody", async () => {
@@ -97,7 +103,7 @@ describe("a process that uses a session", () => {
     const child = run(how);
     const exited = once(child, "exit");
     await once(child.stdout, "data");
-    expect(await within(exited, 1000, "the process ends by itself")).toEqual([0, null]);
+    expect(await within(exited, PATIENCE, "the process ends by itself")).toEqual([0, null]);
   });
 
   it("goes on as long as the session does", async () => {

@@ -2,9 +2,10 @@ import { createServer, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
 import type { ZooKeeperClient } from "../../adapters/zookeeper/client/zookeeper-wire.js";
 import { FrameSplitter, parseRequest, type Request } from "../support/proxy-frames.js";
+import { PATIENCE } from "../support/wait-for.js";
 
 export interface Script {
-  /** The answer to a connect request; null: none. Default: a session of 4 s. */
+  /** The answer to a connect request; null: none. Default: a session of 30 s. */
   welcome?: (connection: number) => Buffer | null;
   /** The answer to a request; null: none. Default: success without content, and -101 to `exists`. */
   answer?: (request: Request, connection: number) => Buffer | null;
@@ -59,7 +60,7 @@ function succeed({ xid, opcode }: Request): Buffer {
 export function welcome(options: { timeout?: number; id?: bigint; readOnly?: boolean } = {}): Buffer {
   const frame = Buffer.alloc(41);
   frame.writeInt32BE(37, 0);
-  frame.writeInt32BE(options.timeout ?? 4000, 8);
+  frame.writeInt32BE(options.timeout ?? 30_000, 8);
   frame.writeBigInt64BE(options.id ?? 0x100000000000001n, 12);
   frame.writeInt32BE(16, 20);
   frame.writeUInt8(options.readOnly ? 1 : 0, 40);
@@ -78,7 +79,7 @@ export function reply(xid: number, error = 0, body: Buffer = Buffer.alloc(0), zx
 
 /** Hangs up on `zk`, and waits until it has noticed. The script must answer `exists` with -101 (or not be there). */
 export async function hangUp(server: ScriptedServer, zk: ZooKeeperClient, connection = 0): Promise<void> {
-  const watch = zk.watch("exists", "/", AbortSignal.timeout(5000));
+  const watch = zk.watch("exists", "/", AbortSignal.timeout(PATIENCE));
   await watch.armed;
   server.sockets[connection]?.destroy();
   await watch.fired;

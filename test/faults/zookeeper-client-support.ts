@@ -2,20 +2,21 @@ import { afterEach, onTestFinished } from "vitest";
 import { connectZooKeeper } from "../../adapters/zookeeper/client/zookeeper-client.js";
 import type { ClientOptions, ZooKeeperClient } from "../../adapters/zookeeper/client/zookeeper-wire.js";
 import { type Clock, systemClock, type Timer } from "../../src/clock.js";
+import { PATIENCE } from "../support/wait-for.js";
 
 export const OPEN_TO_ALL = [{ permissions: "cdrwa", scheme: "world", id: "anyone" }];
 
 /** Long enough for anything that is meant to happen. */
 export function soon(): AbortSignal {
-  return AbortSignal.timeout(15_000);
+  return AbortSignal.timeout(PATIENCE);
 }
 
 export function clientOptions(servers: readonly string[], options: Partial<ClientOptions> = {}): ClientOptions {
   return {
     servers,
     chroot: "",
-    sessionTimeout: 4000,
-    connectTimeout: 2000,
+    sessionTimeout: 10_000,
+    connectTimeout: 5000,
     readTimeout: null,
     tls: null,
     auth: [],
@@ -58,6 +59,8 @@ export async function settled(promise: Promise<unknown>): Promise<boolean> {
 
 /** The machine's clock, counting the timers that wait. */
 export class CountingClock implements Clock {
+  /** What the timers were set for, ms. */
+  readonly delays: number[] = [];
   readonly #timers = new Set<object>();
 
   get pending(): number {
@@ -78,6 +81,7 @@ export class CountingClock implements Clock {
 
   after(ms: number, fn: () => void): Timer {
     const key = {};
+    this.delays.push(ms);
     this.#timers.add(key);
     const timer = systemClock.after(ms, () => {
       this.#timers.delete(key);

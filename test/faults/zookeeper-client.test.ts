@@ -16,7 +16,7 @@ const text = (value: string) => Buffer.from(value);
 watchForStrayErrors();
 
 /** A session, and a node of its own. */
-async function withRoot(sessionTimeout = 4000): Promise<{ zk: ZooKeeperClient; root: string }> {
+async function withRoot(sessionTimeout = 10_000): Promise<{ zk: ZooKeeperClient; root: string }> {
   const zk = await open(server, { sessionTimeout });
   return { zk, root: await zk.create(`/${fresh("client")}`, text("root"), "persistent", soon()) };
 }
@@ -79,7 +79,7 @@ describe("requests", () => {
   });
 
   it("may be ten thousand at once", async () => {
-    const { zk, root } = await withRoot(10_000);
+    const { zk, root } = await withRoot();
     const signal = soon();
     const stats = await Promise.all(Array.from({ length: 10_000 }, () => zk.exists(root, signal)));
     expect(stats.every((stat) => stat?.version === 0)).toBe(true);

@@ -1,15 +1,21 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
+ * For what is meant to happen, ms: long enough for a machine that is ten times slower, or pauses for seconds. When something has
+ * to happen within less, that is a promise of its own: a test compares it with what the protocol does otherwise, not with this.
+ */
+export const PATIENCE = 30_000;
+
+/**
  * Waits until `condition` returns (or resolves to) something truthy, and resolves to that. A condition that throws counts as
  * not yet fulfilled.
- * @throws Error that names `what`, the time (default 10 s) and what the last attempt came to.
+ * @throws Error that names `what`, the time (default: {@link PATIENCE}) and what the last attempt came to.
  */
 export async function until<T>(
   condition: () => T | Promise<T>,
   options: { timeout?: number; every?: number; what: string },
 ): Promise<Exclude<T, false | null | undefined | 0 | "">> {
-  const { timeout = 10_000, every = 10, what } = options;
+  const { timeout = PATIENCE, every = 10, what } = options;
   const end = performance.now() + timeout;
   let last: unknown;
   for (;;) {

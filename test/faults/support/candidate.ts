@@ -87,10 +87,10 @@ export class Candidate {
   }
 
   /** The next such event that is told after the first `from` events of all kinds (default: from now on). */
-  async next(what: Happening, timeout: number, from = this.told.length): Promise<Told> {
+  async next(what: Happening, from = this.told.length): Promise<Told> {
     const find = () => this.told.slice(from).find((told) => told.what === what);
     try {
-      return await until(find, { timeout, every: 2, what: `${this.elector.id} tells "${what}"` });
+      return await until(find, { every: 2, what: `${this.elector.id} tells "${what}"` });
     } catch (error) {
       const errors = this.told.flatMap((told) => (told.error ? [told.error.message] : []));
       throw new Error(`${(error as Error).message}; it told: ${this.story().join(", ")}; ${errors.join("; ")}`);

@@ -62,9 +62,9 @@ export class ChildCandidate {
   }
 
   /** The next such line after the first `from` lines. */
-  async next(what: string, timeout: number, from = 0): Promise<Line> {
+  async next(what: string, from = 0): Promise<Line> {
     const find = () => this.lines.slice(from).find((line) => line.what === what);
-    return until(find, { timeout, every: 2, what: `process ${this.id} writes "${what}"` }).catch((error) => this.fail(error));
+    return until(find, { every: 2, what: `process ${this.id} writes "${what}"` }).catch((error) => this.fail(error));
   }
 
   /** Throws `error`, with what the child has written. */

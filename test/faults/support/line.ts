@@ -5,7 +5,7 @@ import { Belongings } from "./belongings.js";
 import { Candidate, type CandidateOptions } from "./candidate.js";
 import { type QueueView, viewOf } from "./queue-view.js";
 
-/** Of the sessions, ms; with a proof every 2 s. */
+/** Of the sessions, ms; with a proof every 2 s. Long enough to outlast a pause of several seconds, the tickTime being known. */
 export const TIMEOUT = 10_000;
 export const INTERVAL = TIMEOUT / 5;
 
@@ -25,12 +25,12 @@ export class Line extends Belongings {
   async join(id: string, options: Omit<CandidateOptions, "id"> = {}): Promise<Candidate> {
     const candidate = this.use(new Candidate({ store: this.store, id, ...options }));
     const isFirst = this.all.push(candidate) === 1;
-    await candidate.start().next(isFirst ? "elected" : "standby", 20_000, 0);
+    await candidate.start().next(isFirst ? "elected" : "standby", 0);
     return candidate;
   }
 
   /** Resolves to the one leader when all others wait and the server sees as many entries as there are candidates. */
-  async settled(timeout = TIMEOUT): Promise<Candidate> {
+  async settled(): Promise<Candidate> {
     const isSettled = async () => {
       const [leader, ...more] = this.all.filter(({ isLeader }) => isLeader);
       const waiting = this.all.filter(({ elector }) => elector.state === "standby").length;
@@ -38,7 +38,7 @@ export class Line extends Belongings {
       const { length } = await this.view.entries();
       return length === this.all.length && (await this.view.leader()) === leader.elector.id ? leader : null;
     };
-    return until(isSettled, { timeout, every: 20, what: "one leads and the others wait" });
+    return until(isSettled, { every: 20, what: "one leads and the others wait" });
   }
 
   override async [Symbol.asyncDispose](): Promise<void> {
@@ -49,7 +49,7 @@ export class Line extends Belongings {
 
 /** Resolves to a line of candidates named `ids`, the first of which leads. `options`: of the store. */
 export async function lineUp(server: string, ids: readonly string[], options: Partial<ZooKeeperOptions> = {}): Promise<Line> {
-  const store = { servers: server, root: `/${fresh("line")}`, sessionTimeout: TIMEOUT, ...options };
+  const store = { servers: server, root: `/${fresh("line")}`, sessionTimeout: TIMEOUT, tickTime: 500, ...options };
   const line = new Line(store, await viewOf(server, store.root));
   for (const id of ids) await line.join(id);
   return line;

@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { connectRequest } from "../../support/expire-session.js";
 import { FrameSplitter, OPCODES, parseConnectResponse } from "../../support/proxy-frames.js";
-import { within } from "../../support/wait-for.js";
+import { PATIENCE, within } from "../../support/wait-for.js";
 
 const PING_XID = -2;
 
@@ -9,7 +9,7 @@ const PING_XID = -2;
 export async function connectPinger(port: number): Promise<Pinger> {
   const socket = connect({ port, host: "127.0.0.1" });
   const pinger = new Pinger(socket);
-  await within(pinger.opened, 10_000, `a session on port ${port}`);
+  await within(pinger.opened, PATIENCE, `a session on port ${port}`);
   return pinger;
 }
 

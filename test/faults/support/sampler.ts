@@ -11,6 +11,8 @@ export interface Samples {
   readonly lastTrue: number;
   /** The longest time between two questions, ms: how exact `lastTrue` is. */
   readonly coarsest: number;
+  /** Asks now as well. */
+  ask(): void;
   /** Asks no more. */
   stop(): void;
 }

@@ -87,9 +87,9 @@ export async function cutFollower(
       const tickTime = group.tickTime === null ? {} : { tickTime: group.tickTime };
       const store = { servers: proxy.address, root: "/cut", sessionTimeout: group.timeout, ...tickTime };
       const leader = own.use(new Candidate({ store, election, id: "leader", work: "until-over" }));
-      const { term } = await leader.start().next("elected", 20_000, 0);
+      const { term } = await leader.start().next("elected", 0);
       const successor = own.use(new Candidate({ store: elsewhere, election, id: "successor" }));
-      await successor.start().next("standby", 20_000, 0);
+      await successor.start().next("standby", 0);
       return { leader, successor, term: term as Term };
     });
     seats.set(group, withSessions(starts, others[0] as ZooKeeperServer));

@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { fresh } from "../../../support/names.js";
 import { connectRaw } from "../../../support/raw-session.js";
-import { until } from "../../../support/wait-for.js";
+import { PATIENCE, until } from "../../../support/wait-for.js";
 import { startZooKeeper } from "../../../support/zookeeper-server.js";
 import { Belongings } from "../belongings.js";
 import { Candidate } from "../candidate.js";
 import { now } from "../now.js";
+import { Pace } from "../pace.js";
 import { viewOf } from "../queue-view.js";
+import { sample } from "../sampler.js";
 import { Findings, type Verdict } from "../verdict.js";
 
 const TICK = 500;
@@ -19,27 +21,29 @@ export async function restartedInTime(timeout: number): Promise<Verdict> {
   const findings = new Findings();
   await using server = await startZooKeeper({ tickTime: TICK, config: { maxSessionTimeout: 60_000 } });
   await using own = new Belongings();
-  const store = { servers: server.address, root: `/${fresh("restart")}`, sessionTimeout: timeout };
+  const store = { servers: server.address, root: `/${fresh("restart")}`, sessionTimeout: timeout, tickTime: TICK };
   const leader = own.use(new Candidate({ store, id: "leader" })).start();
-  const { term } = await leader.next("elected", 10_000, 0);
+  const { term } = await leader.next("elected", 0);
   const waiter = own.use(new Candidate({ store, id: "waiter" })).start();
-  await waiter.next("standby", 10_000, 0);
+  await waiter.next("standby", 0);
 
   const [from, waiterFrom] = [leader.told.length, waiter.told.length];
   const stopped = now();
   await server.stop();
-  await leader.next("suspect", timeout, from);
+  await leader.next("suspect", from);
   await server.start();
-  await leader.next("restored", timeout, from);
+  await leader.next("restored", from);
   findings.figure("restored after the stop", now() - stopped);
-  findings.must(leader.story(from).join() === "suspect,restored", `the leader was told ${leader.story(from).join()}`);
+  // Another suspicion comes of a machine that pauses.
+  const unsure = leader.story(from).filter((what) => what !== "suspect" && what !== "restored");
+  findings.must(unsure.length === 0, `the leader was told ${leader.story(from).join()}`);
   findings.must(waiter.story(waiterFrom).length === 0, `the waiter was told ${waiter.story(waiterFrom).join()}`);
   findings.must(leader.elector.term === term, "another term");
 
   // Both still are where they were, and know it.
   leader.elector.resign();
-  await waiter.next("elected", timeout / 5, waiterFrom);
-  await leader.next("standby", timeout / 5, from);
+  await waiter.next("elected", waiterFrom);
+  await leader.next("standby", from);
   return findings.verdict();
 }
 
@@ -55,25 +59,28 @@ export async function restartedWhileDraining(timeout: number, reserve: number): 
   let end = () => {};
   const work = () => new Promise<void>((resolve) => (end = resolve));
   const leader = own.use(new Candidate({ store, id: "leader", reserve, work, drain: 60_000 })).start();
-  await leader.next("elected", 10_000, 0);
+  await leader.next("elected", 0);
   const waiter = own.use(new Candidate({ store, id: "waiter" })).start();
-  await waiter.next("standby", 10_000, 0);
+  await waiter.next("standby", 0);
 
   const [from, waiterFrom] = [leader.told.length, waiter.told.length];
   await server.stop();
-  await leader.next("draining", timeout, from);
+  await leader.next("draining", from);
   await server.start();
   // Proofs return; admission stays closed all the same.
-  await until(() => (leader.elector.term?.remaining() ?? 0) > reserve, { timeout, what: "a proof has moved the deadline on" });
+  await until(() => (leader.elector.term?.remaining() ?? 0) > reserve, { what: "a proof has moved the deadline on" });
   await sleep(timeout / 10);
   findings.must(leader.isLeader, "the term did not go on while its work ended");
   findings.must(waiter.count("elected") === 0, "the seat was given away while work ran");
   end();
-  const { at } = await leader.next("lost", timeout / 5, from);
-  const elected = await waiter.next("elected", timeout / 5, waiterFrom);
-  await leader.next("standby", 2 * timeout, from);
-  const story = leader.story(from).join();
-  findings.must(story === "suspect,draining:yielded,lost:yielded,standby", `the leader was told ${story}`);
+  const { at } = await leader.next("lost", from);
+  const elected = await waiter.next("elected", waiterFrom);
+  await leader.next("standby", from);
+  const story = leader
+    .story(from)
+    .filter((what) => what !== "suspect" && what !== "restored")
+    .join();
+  findings.must(story === "draining:yielded,lost:yielded,standby", `the leader was told ${story}`);
   findings.figure("successor after lost", elected.at - at);
   return findings.verdict();
 }
@@ -83,28 +90,30 @@ export async function restartedTooLate(timeout: number): Promise<Verdict> {
   const findings = new Findings();
   await using server = await startZooKeeper({ tickTime: TICK, config: { maxSessionTimeout: 60_000 } });
   await using own = new Belongings();
-  const store = { servers: server.address, root: `/${fresh("late")}`, sessionTimeout: timeout };
+  const store = { servers: server.address, root: `/${fresh("late")}`, sessionTimeout: timeout, tickTime: TICK };
   const both = ["one", "two"].map((id) => own.use(new Candidate({ store, id, work: "until-over" })));
   const [leader, waiter] = both as [Candidate, Candidate];
-  await leader.start().next("elected", 10_000, 0);
-  await waiter.start().next("standby", 10_000, 0);
+  await leader.start().next("elected", 0);
+  await waiter.start().next("standby", 0);
 
   const [from, waiterFrom] = [leader.told.length, waiter.told.length];
+  const samples = sample(leader);
   const stopped = now();
   await server.stop();
-  const lost = await leader.next("lost", timeout, from);
+  await leader.next("lost", from);
+  samples.stop();
   findings.must(!leader.isLeader, "isLeader is true after lost");
-  findings.must(lost.at - stopped < timeout, `lost came ${(lost.at - stopped).toFixed(0)} ms after the stop`);
+  const led = samples.lastTrue - stopped;
+  findings.must(led < timeout, `isLeader was true ${led.toFixed(0)} ms after the stop`);
   await sleep(Math.random() * timeout);
   await server.start();
   const back = now();
+  await using pace = await Pace.at(server.address);
   // The server gives every session that it knows a full fresh timeout; the wait before the next try to open one is 3 s at most.
-  const elected = await Promise.race([
-    waiter.next("elected", 2 * timeout + 5000, waiterFrom),
-    leader.next("elected", 2 * timeout + 5000, from),
-  ]);
+  const elected = await Promise.race([waiter.next("elected", waiterFrom), leader.next("elected", from)]);
   findings.figure("leader after the server is back", elected.at - back);
-  findings.must(elected.at - back <= timeout + TICK + 3500, `it took ${(elected.at - back).toFixed(0)} ms until there was a leader again`);
+  const bound = timeout + TICK + 3500 + (await pace.slack(back));
+  findings.must(elected.at - back <= bound, `it took ${(elected.at - back).toFixed(0)} ms until there was a leader again`);
   return findings.verdict();
 }
 
@@ -114,12 +123,12 @@ export async function wiped(timeout: number): Promise<Verdict> {
   await using server = await startZooKeeper({ tickTime: TICK, config: { maxSessionTimeout: 60_000 } });
   await using own = new Belongings();
   await fillHistory(server.address);
-  const store = { servers: server.address, root: `/${fresh("wiped")}`, sessionTimeout: timeout };
+  const store = { servers: server.address, root: `/${fresh("wiped")}`, sessionTimeout: timeout, tickTime: TICK };
   const all: Candidate[] = [];
   for (const id of ["first", "second", "third"]) {
     const candidate = own.use(new Candidate({ store, id, work: "until-over" })).start();
     all.push(candidate);
-    await candidate.next(id === "first" ? "elected" : "standby", 10_000, 0);
+    await candidate.next(id === "first" ? "elected" : "standby", 0);
   }
   const fence = all[0]?.elector.term?.fence ?? 0n;
   const from = all.map(({ told }) => told.length);
@@ -135,7 +144,7 @@ export async function wiped(timeout: number): Promise<Verdict> {
     const isNew = all.some(({ isLeader, elector }) => isLeader && elector.term?.fence !== fence);
     return isNew && all.filter(({ elector }) => elector.state === "standby").length === 2 && (await view.entries()).length === 3;
   };
-  await until(settled, { timeout: 2 * timeout + 10_000, every: 20, what: "one leads and two wait" });
+  await until(settled, { timeout: 2 * timeout + 2 * PATIENCE, every: 20, what: "one leads and two wait" });
   findings.figure("all back after", now() - back);
   const leader = all.find(({ isLeader }) => isLeader);
   findings.must((leader?.elector.term?.fence ?? fence) < fence, "the fence is not lower than before: the test shows nothing");
@@ -146,8 +155,8 @@ export async function wiped(timeout: number): Promise<Verdict> {
     const one = all.find(({ isLeader }) => isLeader) as Candidate;
     const told = one.told.length;
     one.elector.resign();
-    await one.next("lost", 5000, told);
-    await until(settled, { timeout: 5000, every: 20, what: "one leads and two wait again" });
+    await one.next("lost", told);
+    await until(settled, { every: 20, what: "one leads and two wait again" });
   }
   for (const [index, candidate] of all.entries()) {
     const since = candidate.told.slice(from[index]);
