@@ -97,7 +97,9 @@ describe("redaction", () => {
 
   it("takes out tokens: of the credentials, of Consul's variable, and of a URL that may not have one", () => {
     const credentials = { scheme: "token", credentials: "of:two parts" };
-    const secrets = secretsOf({ credentials, passphrase: null }, "consul://h/p?ttl=5s&token=per%20cent&x", { CONSUL_HTTP_TOKEN: "of the place" });
+    const secrets = secretsOf({ credentials, passphrase: null }, "consul://h/p?ttl=5s&token=per%20cent&x", {
+      CONSUL_HTTP_TOKEN: "of the place",
+    });
     expect(redactor(secrets)("of:two parts, per%20cent, per cent, of the place, two parts")).toBe("***, ***, ***, ***, two parts");
   });
 });
