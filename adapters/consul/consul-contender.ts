@@ -63,6 +63,7 @@ export class ConsulContender implements Contender, Swept {
     this.#saw(view);
     this.#place = place;
     this.#before = before;
+    if (place.kind === "held") this.#around.seated.set(this.#around.paths.election, this.#own.name);
     if (place.kind === "held" || place.kind === "head") this.#leaving.knows(view);
     return place;
   }
@@ -193,6 +194,7 @@ export class ConsulContender implements Contender, Swept {
   }
 
   #took(seat: ConsulHeld): void {
+    this.#around.seated.set(this.#around.paths.election, this.#own.name);
     this.#seen = Number(seat.fence);
     this.#lockIndex = Number(seat.fence);
     this.#place = seat;

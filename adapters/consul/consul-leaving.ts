@@ -55,6 +55,8 @@ export class Leaving {
     if (this.#stage === null && mayCome) await this.#own.closeDoubt(signal);
     this.#stage ??= seat === null ? { kind: "place" } : { kind: "seat", seat };
     while (this.#stage.kind !== "done") this.#stage = await this.#step(this.#stage, how, signal);
+    const { seated, paths } = this.#around;
+    if (seated.get(paths.election) === this.#own.name) seated.delete(paths.election);
   }
 
   async #step(stage: Exclude<Stage, { kind: "done" }>, how: "hand-over" | "free", signal: Ender): Promise<Stage> {
@@ -148,11 +150,18 @@ export class Leaving {
 
   async #settle(how: "hand-over" | "free", signal: Ender): Promise<Stage> {
     const view = await this.#view(signal);
-    if (!holds(view, this.#own)) return this.#debtIn(view);
+    if (!holds(view, this.#own) && !this.#isNameless(view)) return this.#debtIn(view);
     const seat = this.#seatIn(view);
     if (seat && how === "hand-over") return seat;
     // Somebody has overwritten or removed `term`: the lock's own index says as well that nobody has been seated since.
     return this.#free({ verb: "check-index", key: this.#around.paths.leader, index: view.lock?.modifyIndex ?? 0 }, signal);
+  }
+
+  /** The lock is my session's, and somebody has overwritten what said whose: it was mine, unless another place of this session was seated since. */
+  #isNameless({ lock, holder, term }: View): boolean {
+    const { session, name } = this.#own;
+    if (lock?.session !== session || term?.session === session || holder?.entry != null) return false;
+    return this.#around.seated.get(this.#around.paths.election) === name;
   }
 
   #seatIn(view: View): Stage | null {

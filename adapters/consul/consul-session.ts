@@ -43,7 +43,7 @@ export class ConsulSession implements Session {
     const epoch = new Epoch(requests, anchor(prefix, id), id, index);
     let count = 0;
     const common = { clock, prefix, lockDelay, session: id, anchor: index, lifetime: this.#lifetime, requests, epoch };
-    this.#parts = { ...common, mailbox, neighbours, locks, sweep, nextCount: () => ++count };
+    this.#parts = { ...common, mailbox, neighbours, locks, sweep, seated: new Map(), nextCount: () => ++count };
     this.#operators = new Operators(this.#parts);
   }
 

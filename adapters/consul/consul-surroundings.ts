@@ -25,6 +25,8 @@ export interface SessionParts {
   readonly neighbours: Neighbours;
   readonly locks: Locks;
   readonly sweep: Sweep;
+  /** The place that was last seated on this session, by election, until it has been left. */
+  readonly seated: Map<string, string>;
   /** A number for a place that no other place of this session has. */
   nextCount(): number;
 }

@@ -162,6 +162,8 @@ export class ConsulChaos {
       ["has everything released", () => network.release()],
       ["loses a reply", () => network.loseReply()],
       ["loses a reply", () => network.loseReply()],
+      ["has transactions come late", () => network.late(this.#pick([1, 2, 3]), this.#pick([1500, 2500, 5000, 9000]))],
+      ["has transactions come late", () => network.late(1, this.#pick([1500, 2500, 5000]))],
       ["resigns", () => void elector.resign()],
       ["resigns", () => void elector.resign()],
       ["has its wall clock set forward", () => clock.stepWall(this.#pick([500, 5000]))],
@@ -245,6 +247,7 @@ export class ConsulChaos {
     this.#server.thaw();
     for (const { network, clock, crashed } of this.#processes) {
       if (crashed) continue;
+      network.late(0, 0);
       network.heal();
       network.release();
       await clock.resume();

@@ -19,6 +19,7 @@ export class ModelNetwork {
   #holdsRequests = false;
   #holdsReplies = false;
   #losing = 0;
+  #late = { count: 0, ms: 0 };
   #crashed = false;
 
   constructor(server: ModelServer, roll: () => number) {
@@ -60,12 +61,20 @@ export class ModelNetwork {
     this.#losing++;
   }
 
+  /** The next transactions arrive only after `ms`: others overtake them, and whoever sent them may have given up. */
+  late(count: number, ms: number): void {
+    this.#late = { count, ms };
+  }
+
   crash(): void {
     this.#crashed = true;
   }
 
-  toServer(act: () => void): void {
-    this.#travel(act, this.#holdsRequests);
+  toServer(call: Call, act: () => void): void {
+    if (call === "transact" && this.#late.count > 0) {
+      this.#late.count--;
+      this.#server.clock.after(this.#late.ms, () => !this.#crashed && act());
+    } else this.#travel(act, this.#holdsRequests);
   }
 
   toClient(call: Call, act: () => void, lost: () => void): void {
@@ -179,7 +188,7 @@ class ModelClient implements ConsulClient {
           refuse(error);
         }
       };
-      this.#network.toServer(() => this.#server.serve(act, (error) => refuse(error, true)));
+      this.#network.toServer(call, () => this.#server.serve(act, (error) => refuse(error, true)));
     });
   }
 }
