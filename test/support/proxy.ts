@@ -167,7 +167,7 @@ export class FaultProxy {
     });
   }
 
-  /** Passes a request on, but swallows the reply to it. Resolves when it has been swallowed; never rejects. */
+  /** Passes a request on, but swallows the reply to it. Resolves when it has been swallowed, or cannot come any more; never rejects. */
   dropReply(rule: DropRule): Promise<void> {
     return this.#rule(rule, "reply");
   }
