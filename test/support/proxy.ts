@@ -155,7 +155,10 @@ export class FaultProxy {
   /** Ends refuse. */
   async accept(): Promise<void> {
     if (this.#listener) return;
-    const listener = createServer({ allowHalfOpen: true }, (client: Socket) => this.#connect(client, performance.now() + this.#patience));
+    const listener = createServer({ allowHalfOpen: true }, (client: Socket) => {
+      client.on("error", () => {});
+      this.#connect(client, performance.now() + this.#patience);
+    });
     await new Promise<void>((resolve, reject) => listener.once("error", reject).listen(this.port, "127.0.0.1", resolve));
     this.#listener = listener;
   }
@@ -194,7 +197,6 @@ export class FaultProxy {
       this.#open(client, server);
       return;
     }
-    client.on("error", () => {});
     server.once("error", () => {
       if (this.#disposed || client.destroyed) client.destroy();
       else setTimeout(() => this.#connect(client, end), 20);
