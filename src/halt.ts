@@ -31,19 +31,22 @@ export class Halt implements Ender {
   }
 }
 
+/** As an AbortSignal does it: one that throws keeps nobody else from hearing of the end. */
 function call(listener: EndListener): void {
-  if (typeof listener === "function") listener();
-  else listener.handleEvent();
+  try {
+    if (typeof listener === "function") listener();
+    else listener.handleEvent();
+  } catch (error) {
+    process.nextTick(() => {
+      throw error;
+    });
+  }
 }
 
 /** An AbortSignal that is made when somebody asks for it. */
 export class LazySignal {
   #controller: AbortController | null = null;
   #reason: (() => unknown) | null = null;
-
-  get aborted(): boolean {
-    return this.#reason !== null;
-  }
 
   get signal(): AbortSignal {
     if (this.#controller === null) {

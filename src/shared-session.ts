@@ -220,9 +220,10 @@ export class SharedSession {
     this.#over = true;
     this.#watch?.cancel();
     this.session.abandon();
+    // Before the seats: a call that ends with its seat lets the next one have its turn (test: "… also of what waited for its turn").
+    this.#calls.end(cause);
     this.#endSeats(reason, cause);
     this.#close(cause);
-    this.#calls.end(cause);
   }
 
   #arm(ms: number): void {

@@ -91,7 +91,8 @@ export async function freshen(standing: Standing): Promise<void> {
 
 /**
  * While leading: looks whenever the seat may have gone, and ends the term when it has (test: "a seat taken away by force").
- * Who may not look any more would not hear of that: it drains (test: "a leader that may not look at its seat …").
+ * Who may not look any more would not hear of that: it drains (test: "a leader that may not look at its seat …"). That the session has ended
+ * may be said by a call before it is by the session, whose end takes the term with it (test: "a session whose end a call tells first …").
  */
 export async function guardSeat(standing: Standing, reign: Reign): Promise<void> {
   const { session, contender, retry } = standing;
@@ -107,7 +108,7 @@ export async function guardSeat(standing: Standing, reign: Reign): Promise<void>
       if (reign.over || session.closing.aborted) return;
       if (problem instanceof StoreError) {
         standing.trouble(problem);
-        if (!problem.transient && !reign.drained) {
+        if (!problem.transient && problem.code !== "session-ended" && !reign.drained) {
           standing.blind(problem);
           reign.drain("yielded");
         }

@@ -1,5 +1,5 @@
 import type { Ender } from "../../src/clock.js";
-import type { Operation, Watched } from "./client/zookeeper-wire.js";
+import type { Operation, Watch, Watched } from "./client/zookeeper-wire.js";
 import type { OwnEntry } from "./zookeeper-entry.js";
 import { orMissing, readQueue } from "./zookeeper-list.js";
 import type { ZooKeeperHeld } from "./zookeeper-places.js";
@@ -22,6 +22,8 @@ export class Leaving {
   #next: string | null = null;
   /** On the list that showed nobody but me: nobody has joined while it stands. One watcher an election, so no herd. */
   readonly #alone: LastingWatch<Watched["list"]>;
+  /** The watch whose list was read, and showed nobody else: it may have fired since, and another been set in its place. */
+  #nobody: Watch<Watched["list"]> | null = null;
   #left = false;
 
   constructor(around: Surroundings, entry: OwnEntry) {
@@ -32,9 +34,12 @@ export class Leaving {
 
   /** Reads who is next, unless that is known. */
   async prepare(signal: Ender): Promise<void> {
-    if (this.#next !== null || this.#alone.live) return;
-    const list = await tolerate(this.#alone.lend(signal).armed, "NONODE");
+    if (this.#next !== null) return;
+    const watch = this.#alone.lend(signal);
+    if (this.#alone.live && watch === this.#nobody) return;
+    const list = await tolerate(watch.armed, "NONODE");
     this.#next = await this.#firstOf(list?.children ?? [], signal);
+    this.#nobody = this.#next === null ? watch : null;
     if (this.#next !== null) this.#alone.release();
   }
 
@@ -58,7 +63,7 @@ export class Leaving {
       following.asking = this.prepare(signal);
       await following.asking;
       if (following.over || this.#next !== null) return;
-      await this.#alone.lend(signal).fired;
+      await this.#nobody?.fired;
     }
   }
 

@@ -55,8 +55,8 @@ export class FakeWrapper {
     });
   }
 
-  ended(timeout = 10_000): Promise<CommandEnd> {
-    return until(() => this.end, { what: "the command's end", timeout });
+  ended(): Promise<CommandEnd> {
+    return until(() => this.end, { what: "the command's end" });
   }
 
   keeper(): Promise<number> {

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { until } from "../support/wait-for.js";
+import { PATIENCE, until } from "../support/wait-for.js";
 import { childrenOf } from "./fake-wrapper.js";
 import { alive } from "./stamps.js";
 
@@ -66,7 +66,7 @@ export class Tenure {
   }
 
   /** Waits for the end; the exit code, null if a signal ended it. */
-  async exit(timeout = 20_000): Promise<number | null> {
+  async exit(timeout = 2 * PATIENCE): Promise<number | null> {
     await until(() => this.#ended, { what: `the end of tenure\n${this.stderr}`, timeout });
     return this.#code;
   }
@@ -79,8 +79,8 @@ export class Tenure {
   }
 
   /** Waits for a line of the log that contains `text`. */
-  logged(text: string, timeout = 20_000): Promise<LogLine> {
-    return until(() => this.logs.find(({ msg }) => msg.includes(text)), { what: `"${text}" in the log`, timeout });
+  logged(text: string): Promise<LogLine> {
+    return until(() => this.logs.find(({ msg }) => msg.includes(text)), { what: `"${text}" in the log` });
   }
 
   /** Undefined while no command runs. */

@@ -6,7 +6,8 @@ import { expire } from "../support/expire-session.js";
 import { freePort } from "../support/free-port.js";
 import { fresh } from "../support/names.js";
 import { startProxy } from "../support/proxy.js";
-import { until } from "../support/wait-for.js";
+import { connectRaw } from "../support/raw-session.js";
+import { PATIENCE, until } from "../support/wait-for.js";
 import { startZooKeeper } from "../support/zookeeper-server.js";
 import { protect } from "./protect.js";
 import { disposeAll, Tenure } from "./tenure.js";
@@ -19,7 +20,7 @@ interface Told {
 }
 
 /** Milliseconds. */
-const TIMEOUT = 4000;
+const TIMEOUT = 10_000;
 
 let root: string;
 let electors: Elector[] = [];
@@ -112,8 +113,10 @@ describe("tenure watch", () => {
   });
 
   it("shows the end right after restarts of the store, with no leader twice", async () => {
-    await using server = await startZooKeeper({ tickTime: 500 });
-    await using a = new ChildCandidate({ store: { servers: server.address, root: `/${root}`, sessionTimeout: 2 * TIMEOUT }, id: "a" });
+    // As long as the server may be away, and start.
+    const sessionTimeout = 2 * PATIENCE;
+    await using server = await startZooKeeper({ tickTime: 500, config: { maxSessionTimeout: sessionTimeout } });
+    await using a = new ChildCandidate({ store: { servers: server.address, root: `/${root}`, sessionTimeout }, id: "a" });
     await a.next("elected");
     const b = candidate(server.address, "b");
     const tenure = watching(server.address);
@@ -124,9 +127,12 @@ describe("tenure watch", () => {
     await until(async () => (await inspect(zookeeper(url(server.address)), "seat")).leader?.id === "a", { what: "the server serves" });
     expect(leaders(tenure)).toHaveLength(1);
     await server.stop();
-    await until(() => types(tenure).at(-1) === "blind", { what: "it lost sight", timeout: 3 * TIMEOUT });
+    await until(() => types(tenure).at(-1) === "blind", { what: "it lost sight" });
     a.signal("SIGKILL");
     await server.start();
+    await using raw = await connectRaw(server.address);
+    const [entry] = (await raw.children(`/${root}/seat/candidates`)).sort((x, y) => Number(x.slice(-10)) - Number(y.slice(-10)));
+    await raw.delete(`/${root}/seat/candidates/${entry}`);
     await b.elected();
     await until(() => leaders(tenure).at(-1)?.leader?.fence === b.term?.token, { what: "b in the lines" });
     expectOrder(tenure);
@@ -135,7 +141,8 @@ describe("tenure watch", () => {
         .filter((type) => type !== "leader")
         .at(-1),
     ).toBe("sighted");
-    expect(new Set(leaders(tenure).map(({ leader }) => leader?.id ?? null))).toEqual(new Set(["a", null, "b"]));
+    // That nobody led for a moment may have been seen or not.
+    expect(leaders(tenure).flatMap(({ leader }) => leader?.id ?? [])).toEqual(["a", "b"]);
   });
 
   it("misses nothing after its session was ended by force", async () => {
@@ -162,7 +169,7 @@ describe("tenure watch --alert-after", () => {
     const server = inject("zookeeper");
     const elector = candidate(server, "a");
     await elector.elected();
-    const tenure = watching(server, "--alert-after", "1s");
+    const tenure = watching(server, "--alert-after", "5s");
     await until(() => leaders(tenure).length === 1, { what: "the first line" });
     await elector.stop();
     expect(await tenure.exit()).toBe(2);
@@ -170,15 +177,15 @@ describe("tenure watch --alert-after", () => {
     expect([led.leader?.id, nobody.leader, alert.type, alert.reason]).toEqual(["a", null, "alert", "no-leader"]);
     expect(Date.parse(alert.since as string) - Date.parse(nobody.time)).toBeGreaterThanOrEqual(0);
     // A timer of the system fires up to a millisecond early.
-    expect(Date.parse(alert.time) - Date.parse(alert.since as string)).toBeGreaterThanOrEqual(999);
+    expect(Date.parse(alert.time) - Date.parse(alert.since as string)).toBeGreaterThanOrEqual(4999);
   });
 
   it("exits with 69 when the store cannot be seen, and has said so once", async () => {
-    const tenure = new Tenure(["watch", "--store", url(`127.0.0.1:${await freePort()}`), "--election", "seat", "--alert-after", "1s"]);
+    const tenure = new Tenure(["watch", "--store", url(`127.0.0.1:${await freePort()}`), "--election", "seat", "--alert-after", "5s"]);
     expect(await tenure.exit()).toBe(69);
     expect(tenure.stdout).toBe("");
     expect(tenure.stderr).toMatch(
-      /^tenure: lost sight of the store: [^\n]*connection refused[^\n]*\ntenure: nobody was seen to lead for 1 s, since \S+, and the store is out of sight[^\n]*\n$/,
+      /^tenure: lost sight of the store: [^\n]*connection refused[^\n]*\ntenure: nobody was seen to lead for 5 s, since \S+, and the store is out of sight[^\n]*\n$/,
     );
   });
 

@@ -11,7 +11,7 @@ type Call = (signal: AbortSignal) => Promise<unknown>;
 /** Every call of the contract, ready to be made. `waits`: not settled until something happens. */
 async function calls(world: World): Promise<{ name: string; call: Call; waits?: boolean }[]> {
   const { election, harness } = world;
-  const store = await harness.newStore();
+  const store = await harness.newStore("long");
   const [leader, waiter] = await world.line("a", "b");
   const { session, contender } = leader!;
   const newcomer = await world.contend("c", session);
@@ -138,7 +138,7 @@ export function attempts(world: Worlds): void {
     });
 
     it("opening can be aborted, and another attempt succeeds", async () => {
-      const store = await world().harness.newStore();
+      const store = await world().harness.newStore("long");
       const controller = new AbortController();
       const opening = new Outcome(store.open({ clock: systemClock }, controller.signal));
       controller.abort(new Error("not now"));

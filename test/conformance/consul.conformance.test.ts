@@ -5,7 +5,7 @@ import { fresh } from "../support/names.js";
 import type { Harness } from "./harness.js";
 import { conformance } from "./suite.js";
 
-const TTL = 2000;
+const TTL = { long: 10_000, short: 2000 };
 const LOCK_DELAY = 200;
 
 interface Pair {
@@ -16,7 +16,8 @@ interface Pair {
 
 async function prepare(options: ConsulOptions): Promise<Harness> {
   const prefix = fresh("conformance");
-  const store = (where: string) => consul({ ...options, address, prefix: where, ttl: TTL, lockDelay: LOCK_DELAY });
+  const store = (where: string, life: "long" | "short") =>
+    consul({ ...options, address, prefix: where, ttl: TTL[life], lockDelay: LOCK_DELAY });
   const read = async (election: string): Promise<Pair[]> => {
     const answer = await call(address, "GET", `/v1/kv/${prefix}/${election}/?recurse`);
     return answer.status === 404 ? [] : answer.json<Pair[]>();
@@ -25,11 +26,11 @@ async function prepare(options: ConsulOptions): Promise<Harness> {
     await call(address, "DELETE", `/v1/kv/${key}`);
   };
   return {
-    async newStore() {
-      return store(prefix);
+    async newStore(life) {
+      return store(prefix, life);
     },
     // The server waits for twice the ttl.
-    expiryDelay: TTL + LOCK_DELAY + 1000,
+    expiryDelay: TTL.short + LOCK_DELAY + 1000,
     async evict(election, id) {
       const pairs = await read(election);
       const cardOf = ({ Value }: Pair) => JSON.parse(Buffer.from(Value ?? "", "base64").toString()) as { id?: string };
@@ -45,7 +46,7 @@ async function prepare(options: ConsulOptions): Promise<Harness> {
       await call(address, "PUT", `/v1/kv/${prefix}/${name}`, { body: "not tenure's" });
     },
     async newPlace() {
-      return store(`${prefix}-${fresh("nothing")}`);
+      return store(`${prefix}-${fresh("nothing")}`, "long");
     },
     async expire(session) {
       await call(address, "PUT", `/v1/session/destroy/${session.id}`);

@@ -1,12 +1,17 @@
-import { systemClock } from "../../src/clock.js";
+import { setMaxListeners } from "node:events";
+import { elapsed, instant, sleep, systemClock } from "../../src/clock.js";
 import type { Card, Contender, HeldPlace, Place, Session, Store } from "../../src/store.js";
 import { fresh } from "../support/names.js";
+import { PATIENCE } from "../support/wait-for.js";
 
 /** What the suite needs of a kind of store. */
 export interface Harness {
-  /** A client of its own, as another process would have; with a short ttl. */
-  newStore(): Promise<Store>;
-  /** How much longer than its ttl an abandoned session may last, ms. */
+  /**
+   * A client of its own, as another process would have. `long`: its sessions outlast the pauses of a slow machine; `short`: they expire
+   * within a test.
+   */
+  newStore(life: "long" | "short"): Promise<Store>;
+  /** How much longer than its ttl an abandoned session of a short life may last, ms. */
   readonly expiryDelay: number;
   /** As an operator: removes the entry of candidate `id`. */
   evict(election: string, id: string): Promise<void>;
@@ -79,12 +84,16 @@ export class World {
   /** Used by no other test. */
   readonly election = fresh("election");
   readonly #patience = new AbortController();
-  readonly #timer = systemClock.after(30_000, () => this.#patience.abort(new Error("no answer in 30 s")));
+  readonly #timer = systemClock.after(2 * PATIENCE, () => this.#patience.abort(new Error(`no answer in ${2 * PATIENCE} ms`)));
   readonly #sessions = new Set<Session>();
   readonly #over = new AbortController();
+  readonly #life: "long" | "short";
 
-  constructor(harness: Harness) {
+  constructor(harness: Harness, life: "long" | "short" = "long") {
     this.harness = harness;
+    this.#life = life;
+    // Shared by all calls of a test. Whether any of them leaves a listener behind is tested call by call.
+    setMaxListeners(0, this.#patience.signal, this.#over.signal);
   }
 
   /** For attempts that are not to be aborted: it aborts when one hangs, so that the test fails. */
@@ -106,7 +115,7 @@ export class World {
 
   /** A session of a process of its own that sends only what the test sends. */
   async openIdle(store?: Store): Promise<Session> {
-    store ??= await this.harness.newStore();
+    store ??= await this.harness.newStore(this.#life);
     const session = await store.open({ clock: systemClock }, this.signal);
     this.#sessions.add(session);
     return session;
@@ -147,6 +156,17 @@ export class World {
     await Promise.all([...this.#sessions].map((session) => (session.ended.aborted ? null : session.close(this.signal).catch(() => {}))));
     this.#timer.cancel();
   }
+}
+
+/** The longest that a touch takes, one after the other until `over`: what a slow machine, or one that pauses, does to any bound, ms. */
+export async function longestTouch(session: Session, over: Outcome, signal: AbortSignal): Promise<number> {
+  let longest = 0;
+  for (let from = instant(systemClock); !over.settled; from = instant(systemClock)) {
+    await session.touch(signal);
+    await sleep(systemClock, 10, signal);
+    longest = Math.max(longest, elapsed(systemClock, from));
+  }
+  return longest;
 }
 
 /** Tells whether a promise has settled. */

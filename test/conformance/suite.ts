@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe } from "vitest";
+import { afterAll, afterEach, beforeAll, describe } from "vitest";
 import { attempts } from "./attempts.js";
 import { doubts } from "./doubts.js";
 import { fences } from "./fences.js";
@@ -10,23 +10,25 @@ import { operators } from "./operators.js";
 import { sessions } from "./sessions.js";
 import { standing } from "./standing.js";
 
-/** Gives a part of the suite the world of the test that runs. */
-export type Worlds = () => World;
+/** Gives a part of the suite the world of the test that runs. Its sessions live long; at the first call another life can be chosen. */
+export type Worlds = (life?: "long" | "short") => World;
 
 /** Every promise of the contract (`src/store.ts`) is a case here; every store must pass all of them. */
 export function conformance(name: string, prepare: () => Promise<Harness>): void {
   describe(`the contract of a store: ${name}`, () => {
     let harness: Harness;
-    let world: World;
+    let world: World | null = null;
     beforeAll(async () => {
       harness = await prepare();
     });
     afterAll(() => harness.dispose());
-    beforeEach(() => {
-      world = new World(harness);
+    afterEach(async () => {
+      const used = world;
+      world = null;
+      await used?.dispose();
     });
-    afterEach(() => world.dispose());
 
-    for (const part of [sessions, standing, leaving, operators, fences, observing, listing, attempts, doubts]) part(() => world);
+    for (const part of [sessions, standing, leaving, operators, fences, observing, listing, attempts, doubts])
+      part((life) => (world ??= new World(harness, life)));
   });
 }

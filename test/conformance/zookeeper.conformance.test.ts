@@ -8,7 +8,7 @@ import type { Harness } from "./harness.js";
 import { conformance } from "./suite.js";
 
 const TICK = 500;
-const TTL = 2000;
+const TTL = { long: 10_000, short: 4000 };
 
 async function prepare(tickTime: number | undefined): Promise<Harness> {
   const address = inject("zookeeper");
@@ -17,8 +17,8 @@ async function prepare(tickTime: number | undefined): Promise<Harness> {
   // Every client's way leads through it, because it knows the passwords: what it takes to end a session by force.
   const proxy: FaultProxy = await startProxy(Number(address.split(":")[1]));
   return {
-    async newStore() {
-      return zookeeper({ servers: proxy.address, root, sessionTimeout: TTL, ...(tickTime === undefined ? {} : { tickTime }) });
+    async newStore(life) {
+      return zookeeper({ servers: proxy.address, root, sessionTimeout: TTL[life], ...(tickTime === undefined ? {} : { tickTime }) });
     },
     // The server looks for expired sessions once a tick, and rounds up to whole ticks.
     expiryDelay: 2 * TICK + 500,
@@ -36,7 +36,7 @@ async function prepare(tickTime: number | undefined): Promise<Harness> {
       await operator.create(`${root}/${name}`);
     },
     async newPlace() {
-      return zookeeper({ servers: proxy.address, root: `${root}-${fresh("nothing")}`, sessionTimeout: TTL });
+      return zookeeper({ servers: proxy.address, root: `${root}-${fresh("nothing")}`, sessionTimeout: TTL.long });
     },
     async expire(session) {
       const granted = proxy.sessions().find(({ id }) => session.id === hexOf(id));

@@ -115,11 +115,11 @@ export class Program {
   }
 
   ended(): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
-    return until(() => this.#exit, { what: `the end of the program\n${this.#shown()}`, timeout: 20_000 });
+    return until(() => this.#exit, { what: `the end of the program\n${this.#shown()}` });
   }
 
   /** The next line that matches, after the first `from` lines. */
-  async wrote(pattern: RegExp, from = 0, timeout = 20_000): Promise<Line & { readonly match: RegExpExecArray }> {
+  async wrote(pattern: RegExp, from = 0): Promise<Line & { readonly match: RegExpExecArray }> {
     const find = () => {
       for (const line of this.lines.slice(from)) {
         const match = pattern.exec(line.text);
@@ -127,7 +127,7 @@ export class Program {
       }
       return null;
     };
-    return until(find, { what: `a line like ${pattern}`, timeout }).catch((error: Error) => {
+    return until(find, { what: `a line like ${pattern}` }).catch((error: Error) => {
       throw new Error(`${error.message}\n${this.#shown()}`);
     });
   }

@@ -1,5 +1,6 @@
 import { connect } from "node:net";
 import { FrameSplitter, OPCODES, parseConnectResponse } from "./proxy-frames.js";
+import { PATIENCE } from "./wait-for.js";
 
 type Credentials = { readonly id: bigint; readonly password: Buffer };
 
@@ -7,7 +8,7 @@ type Credentials = { readonly id: bigint; readonly password: Buffer };
  * Ends a session of somebody else at the server, as its expiry would: takes it over by a second connection and closes it.
  * Repeats that when the connection ends before the answer: the owner has taken the session back, or the server has refused
  * one connection too many. Resolves when the session and its ephemeral nodes have gone.
- * @throws Error when the session has gone before, or the server does not answer within 10 s.
+ * @throws Error when the session has gone before, or the server does not answer for as long as {@link PATIENCE}.
  */
 export async function expire(address: string, session: Credentials): Promise<void> {
   let asked = false;
@@ -24,11 +25,11 @@ export async function expire(address: string, session: Credentials): Promise<voi
 function attempt(address: string, session: Credentials): Promise<"closed" | "gone" | "asked" | "refused"> {
   const [host, port] = address.split(":") as [string, string];
   return new Promise((resolve, reject) => {
-    const socket = connect({ host, port: Number(port), timeout: 10_000 });
+    const socket = connect({ host, port: Number(port), timeout: PATIENCE });
     const splitter = new FrameSplitter(true);
     let attached = false;
     const interrupted = () => resolve(attached ? "asked" : "refused");
-    socket.on("timeout", () => socket.destroy(new Error(`no answer from ${address} within 10 s`)));
+    socket.on("timeout", () => socket.destroy(new Error(`no answer from ${address} within ${PATIENCE} ms`)));
     socket.on("error", (error: NodeJS.ErrnoException) => (error.code === "ECONNRESET" ? interrupted() : reject(error)));
     socket.on("close", interrupted);
     socket.on("data", (chunk) => {

@@ -1,11 +1,12 @@
 import { connect } from "node:net";
+import { PATIENCE } from "./wait-for.js";
 
-/** Sends one of ZooKeeper's four-letter words and resolves to the answer; rejects after 2 s. */
-export function fourLetter(port: number, command: string): Promise<string> {
+/** Sends one of ZooKeeper's four-letter words and resolves to the answer; rejects when nothing has come for `ms`. */
+export function fourLetter(port: number, command: string, ms = PATIENCE / 3): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, "127.0.0.1");
     let answer = "";
-    socket.setTimeout(2_000, () => socket.destroy(new Error(`no answer to ${command} on port ${port} within 2 s`)));
+    socket.setTimeout(ms, () => socket.destroy(new Error(`no answer to ${command} on port ${port} within ${ms} ms`)));
     socket.on("connect", () => socket.write(command));
     socket.on("data", (chunk) => (answer += chunk));
     socket.on("end", () => {

@@ -58,6 +58,9 @@ export class Link {
     this.down.clear();
     this.#client.destroy();
     this.#server.destroy();
+    // A reply that has not come yet is lost as well.
+    for (const fate of this.#doomed.values()) fate.done();
+    this.#doomed.clear();
     this.#host.closed(this);
   }
 

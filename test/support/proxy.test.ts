@@ -7,7 +7,7 @@ import { fresh } from "./names.js";
 import { type FaultProxy, startProxy } from "./proxy.js";
 import { OPCODES } from "./proxy-frames.js";
 import { connectRaw, type RawSession } from "./raw-session.js";
-import { until, within } from "./wait-for.js";
+import { PATIENCE, until, within } from "./wait-for.js";
 
 const shared = inject("zookeeper");
 const sharedPort = Number(shared.split(":")[1]);
@@ -75,9 +75,7 @@ describe("a proxy", () => {
       proxy.delay(100);
       const start = performance.now();
       await Promise.all([session.exists(path), session.exists(path)]);
-      const took = performance.now() - start;
-      expect(took).toBeGreaterThan(199);
-      expect(took).toBeLessThan(390);
+      expect(performance.now() - start).toBeGreaterThan(199);
     }));
 
   it("swallows both ways, keeps the connection open, and destroys it when healed", () =>
@@ -92,7 +90,7 @@ describe("a proxy", () => {
       expect(await direct.exists(`${path}/lost`)).toBe(null);
       proxy.heal();
       expect(String(await lost)).toMatch(/CONNECTION_LOSS/);
-      await within(late.ended, 5_000);
+      await within(late.ended, PATIENCE);
       await until(() => session.connected, { what: "the session is attached again" });
       expect(await session.exists(`${path}/lost`)).toBe(null);
     }));
@@ -113,7 +111,7 @@ describe("a proxy", () => {
       await session.exists(path);
       proxy.cut();
       await until(() => !session.connected, { what: "the cut is noticed" });
-      await expect(within(rawConnection(proxy.port).ended, 5_000)).resolves.toMatch(/ECONNREFUSED/);
+      await expect(within(rawConnection(proxy.port).ended, PATIENCE)).resolves.toMatch(/ECONNREFUSED/);
       await proxy.accept();
       await until(() => session.connected, { what: "the session is attached again" });
     }));
@@ -124,7 +122,7 @@ describe("a proxy", () => {
       const cut = proxy.cutInsideNextReply(7);
       raw.socket.write(connectRequest());
       await cut;
-      await within(raw.ended, 5_000);
+      await within(raw.ended, PATIENCE);
       expect(raw.received()).toHaveLength(7);
 
       const lost = session.create(`${path}/inside`).catch((error: Error) => error);
@@ -143,6 +141,17 @@ describe("a proxy", () => {
       expect(await direct.exists(`${path}/second`)).not.toBe(null);
       await until(() => session.connected, { what: "the session is attached again" });
       await session.create(`${path}/third`);
+    }));
+
+  it("says that a reply is dropped also when the connection ends before it comes", () =>
+    connected(async () => {
+      const dropped = proxy.dropReply({ opcode: "create" });
+      proxy.hold("up");
+      const lost = session.create(`${path}/never-sent`).catch((error: Error) => error);
+      await proxy.onRequest("create");
+      proxy.cut();
+      await dropped;
+      expect(String(await lost)).toMatch(/CONNECTION_LOSS/);
     }));
 
   it("drops a request", () =>

@@ -155,7 +155,10 @@ export class FaultProxy {
   /** Ends refuse. */
   async accept(): Promise<void> {
     if (this.#listener) return;
-    const listener = createServer({ allowHalfOpen: true }, (client: Socket) => this.#connect(client, performance.now() + this.#patience));
+    const listener = createServer({ allowHalfOpen: true }, (client: Socket) => {
+      client.on("error", () => {});
+      this.#connect(client, performance.now() + this.#patience);
+    });
     await new Promise<void>((resolve, reject) => listener.once("error", reject).listen(this.port, "127.0.0.1", resolve));
     this.#listener = listener;
   }
@@ -167,7 +170,7 @@ export class FaultProxy {
     });
   }
 
-  /** Passes a request on, but swallows the reply to it. Resolves when it has been swallowed; never rejects. */
+  /** Passes a request on, but swallows the reply to it. Resolves when it has been swallowed, or cannot come any more; never rejects. */
   dropReply(rule: DropRule): Promise<void> {
     return this.#rule(rule, "reply");
   }
@@ -194,7 +197,6 @@ export class FaultProxy {
       this.#open(client, server);
       return;
     }
-    client.on("error", () => {});
     server.once("error", () => {
       if (this.#disposed || client.destroyed) client.destroy();
       else setTimeout(() => this.#connect(client, end), 20);

@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import type { ZooKeeperAcl } from "../../adapters/zookeeper/index.js";
-import { until, within } from "./wait-for.js";
+import { PATIENCE, until, within } from "./wait-for.js";
 
 /*
  * A second ZooKeeper client for tests: node-zookeeper-client as it is, with promises. Not for links that fail: the package
@@ -67,7 +67,7 @@ export interface RawOptions {
   readonly digest?: string;
 }
 
-/** Opens a session of its own. Rejects after 10 s without a connection. */
+/** Opens a session of its own. Rejects when there is no connection for as long as {@link PATIENCE}. */
 export async function connectRaw(address: string, options: RawOptions = {}): Promise<RawSession> {
   const { sessionTimeout = 10_000, digest } = options;
   const client = zookeeper.createClient(address, { sessionTimeout, spinDelay: 100, retries: 0 });
@@ -86,7 +86,7 @@ export async function connectRaw(address: string, options: RawOptions = {}): Pro
   return new RawSession(client, () => connected);
 }
 
-/** Data are text. A failed request rejects with the package's exception (`name`: NO_NODE, BAD_VERSION, …), or after 10 s. */
+/** Data are text. A failed request rejects with the package's exception (`name`: NO_NODE, BAD_VERSION, …), or after {@link PATIENCE}. */
 export class RawSession {
   readonly #client: NodeZooKeeperClient;
   readonly #connected: () => boolean;
@@ -186,7 +186,7 @@ export class RawSession {
 
 function call<T extends unknown[]>(what: string, request: (done: Callback<T>) => void): Promise<T> {
   const answer = new Promise<T>((resolve, reject) => request((error, ...result) => (error ? reject(error) : resolve(result))));
-  return within(answer, 10_000, what);
+  return within(answer, PATIENCE, what);
 }
 
 function readable(stat: NodeZooKeeperStat): RawStat {

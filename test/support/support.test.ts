@@ -7,11 +7,12 @@ import { promisify } from "node:util";
 import { describe, expect, inject, it } from "vitest";
 import { spawnServer } from "./child-server.js";
 import { expire } from "./expire-session.js";
+import { fourLetter } from "./four-letter.js";
 import { findZooKeeper } from "./install-zookeeper.js";
 import { fresh } from "./names.js";
 import { startProxy } from "./proxy.js";
 import { connectRaw } from "./raw-session.js";
-import { until, within } from "./wait-for.js";
+import { PATIENCE, until, within } from "./wait-for.js";
 import { startZooKeeper } from "./zookeeper-server.js";
 
 const shared = inject("zookeeper");
@@ -57,7 +58,7 @@ describe("a server", () => {
     expect(await server.mntr()).toMatchObject({ zk_server_state: "standalone", zk_ephemerals_count: "0" });
 
     server.pause();
-    await expect(server.mode()).rejects.toThrow(/within 2 s/);
+    await expect(fourLetter(server.port, "srvr", 500)).rejects.toThrow(/within 500 ms/);
     server.resume();
     expect(await server.mode()).toBe("standalone");
 
@@ -115,7 +116,7 @@ describe("a server", () => {
   it("is told when its process has ended", async () => {
     const child = await spawnServer("sleep", ["1000"], tmpdir(), "/dev/null");
     process.kill(child.pid, "SIGKILL");
-    await within(child.exited, 5_000);
+    await within(child.exited, PATIENCE);
     expect(child.running()).toBe(false);
   });
 });

@@ -6,7 +6,7 @@ import { prepareZooKeeper, type ZooKeeperServer } from "./zookeeper-server.js";
 export interface EnsembleOptions {
   /** Milliseconds. Default 500. */
   readonly tickTime?: number;
-  /** Ticks after which a follower or the leader gives up a silent link. Default 5. */
+  /** Ticks after which a follower or the leader gives up a silent link. Default 10: the links pass this process, which may pause. */
   readonly syncLimit?: number;
   /** Further lines of every zoo.cfg. */
   readonly config?: Readonly<Record<string, string | number>>;
@@ -32,7 +32,7 @@ export async function startEnsemble(options: EnsembleOptions = {}): Promise<ZooK
         return link ? `127.0.0.1:${link.quorum.port}:${link.election.port}` : `127.0.0.1:${own.quorum}:${own.election}`;
       };
       const peers = Object.fromEntries(ports.map((_, peer) => [`server.${peer + 1}`, address(peer)]));
-      const config = { initLimit: 10, syncLimit: options.syncLimit ?? 5, ...peers, ...options.config };
+      const config = { initLimit: 10, syncLimit: options.syncLimit ?? 10, ...peers, ...options.config };
       servers.push(await prepareZooKeeper({ tickTime: options.tickTime ?? 500, config, myid: me + 1 }));
     }
     const ensemble = new ZooKeeperEnsemble(servers, links);
@@ -105,7 +105,7 @@ export class ZooKeeperEnsemble {
 
   /** The server that leads; waits up to 30 s for one. After a cut the deposed one may call itself leader for a while. */
   leader(): Promise<ZooKeeperServer> {
-    return until(async () => (await this.#inMode("leader"))[0], { timeout: 30_000, every: 50, what: "the ensemble has a leader" });
+    return until(async () => (await this.#inMode("leader"))[0], { every: 50, what: "the ensemble has a leader" });
   }
 
   /** The servers that follow now. */

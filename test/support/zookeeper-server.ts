@@ -7,7 +7,7 @@ import { type ServerProcess, spawnServer } from "./child-server.js";
 import { fourLetter } from "./four-letter.js";
 import { freePort } from "./free-port.js";
 import { installZooKeeper, type ZooKeeperInstall } from "./install-zookeeper.js";
-import { until, within } from "./wait-for.js";
+import { PATIENCE, until, within } from "./wait-for.js";
 import { type ServerTls, tlsConfig } from "./zookeeper-server-tls.js";
 
 export interface ServerOptions {
@@ -111,7 +111,7 @@ export class ZooKeeperServer {
   }
 
   /** Waits until it serves clients. */
-  async serving(timeout = 40_000): Promise<void> {
+  async serving(timeout = 2 * PATIENCE): Promise<void> {
     const ready = () => !this.running || this.mode().then((mode) => mode !== undefined);
     await until(ready, { timeout, every: 30, what: `ZooKeeper serves on port ${this.port}` }).catch((error: Error) => {
       throw new Error(`${error.message}\n${this.#tail()}`);

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { StoreError } from "../../src/errors.js";
 import type { Term } from "../../src/term.js";
 import { type Candidate, gate, World } from "./support/world.js";
 
@@ -196,5 +197,48 @@ describe("when a session dies", () => {
     expect(seen).toEqual([]);
     expect(heard).toBe(30);
     expect(all.map(({ told }) => told.at(-1))).toEqual(all.map(() => "lost:session-ended"));
+  });
+});
+
+describe("a session whose end a call tells first", () => {
+  it("takes the term with it, and the candidate stands again", async () => {
+    world = new World();
+    const [a, b] = (await world.lineUp("a", "b")) as [Candidate, Candidate];
+    const said = new StoreError("session-ended", "said by a call");
+    let once = true;
+    b.tap.around = async (call, pass) => {
+      if (call.name !== "unseated" || !once) return pass();
+      once = false;
+      world.clock.after(50, () => world.server.expire(call.session));
+      throw said;
+    };
+    a.elector.resign();
+    await world.clock.advanceUntil(() => b.told.includes("lost:session-ended"), TTL);
+    await world.clock.advanceUntil(() => b.elector.state === "standby", TTL);
+    expect(b.told).toEqual(["standby", "elected", "lost:session-ended", "standby"]);
+    expect(await world.line()).toEqual(["a*", "b"]);
+  });
+});
+
+describe("a session that is over", () => {
+  it("is asked nothing more, also of what waited for its turn", async () => {
+    world = new World();
+    const host = world.candidate("a", { election: "e0" });
+    const all = [host, ...Array.from({ length: 299 }, (_, n) => world.candidate("a", { with: host, election: `e${n + 1}` }))];
+    for (const { elector } of all) elector.start();
+    await world.clock.advanceUntil(() => all.every(({ elector }) => elector.isLeader), TTL);
+    const [session] = host.client.sessions as [string];
+    // All look whether they still have their seats, more at once than have their turn.
+    host.tap.around = (call, pass) => (call.name === "look" ? new Promise(() => {}) : pass());
+    host.client.reset();
+    const looks = () => host.tap.calls.filter(({ name }) => name === "look").length;
+    const before = looks();
+    await world.clock.advanceUntil(() => looks() > before, TTL);
+    const asked = looks();
+    expect(asked - before).toBeLessThan(all.length);
+    world.server.expire(session);
+    await world.clock.advanceUntil(() => host.tap.abandoned.has(session), TTL);
+    expect(host.tap.calls.filter(({ name, session: of }) => name === "look" && of === session).length).toBe(asked);
+    host.tap.around = (_, pass) => pass();
   });
 });

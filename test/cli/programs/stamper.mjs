@@ -1,5 +1,5 @@
 // A command of the tests: appends "<hrtime ns> <pid> <label> <what>" to a file while it lives.
-// node stamper.mjs FILE [label=…] [term=ignore|<ms to take>] [status=<n>] [every=<ms>] [exit=<ms>:<status>] [child=group|pgid|setsid] [childTerm=…]
+// node stamper.mjs FILE [label=…] [term=ignore|<ms to take>] [status=<n>] [every=<ms>] [exit=<ms>:<status>] [usr1=<status>: ends with it at SIGUSR1] [child=group|pgid|setsid] [childTerm=…]
 import { spawn } from "node:child_process";
 import { appendFileSync } from "node:fs";
 
@@ -11,6 +11,12 @@ const stamp = (what) => appendFileSync(file, `${process.hrtime.bigint()} ${proce
 stamp("start");
 setInterval(() => stamp("beat"), Number(options.every ?? 10));
 for (const signal of ["SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"]) process.on(signal, () => stamp(signal));
+if (options.usr1) {
+  process.on("SIGUSR1", () => {
+    stamp("end");
+    process.exit(Number(options.usr1));
+  });
+}
 for (const signal of ["SIGTERM", "SIGINT"]) {
   process.on(signal, () => {
     stamp(signal);
