@@ -81,7 +81,7 @@ export function readOptions(given: string | ConsulOptions, { env, passphrase }: 
   const around = fromEnvironment(env);
   return around.naming(() => {
     const where = readAddress(options.address, checkedTls(options.tls), around);
-    const prefix = readPrefix(options.prefix ?? DEFAULTS.prefix);
+    const prefix = readPrefix(options.prefix === undefined ? DEFAULTS.prefix : options.prefix);
     return {
       name: where.socket
         ? `consul:///${prefix}?address=${where.address}`
@@ -125,7 +125,7 @@ function readPrefix(prefix: unknown): string {
 
 function readTime(option: keyof typeof LIMITS, value: unknown): number {
   const [least, most] = LIMITS[option];
-  const ms = Math.round(parseDuration(option, value ?? DEFAULTS[option]));
+  const ms = Math.round(parseDuration(option, value === undefined ? DEFAULTS[option] : value));
   if (ms >= least && ms <= most) return ms;
   const expected = `${least === 0 ? 0 : formatDuration(least)} to ${formatDuration(most)}`;
   throw new ConfigError(option, `expected ${expected}, got ${typeof value === "number" ? `${value} ms` : JSON.stringify(value)}`);

@@ -38,7 +38,7 @@ export class OwnPlace implements Owner {
     return this.#state;
   }
 
-  /** Whether anything was ever sent. */
+  /** Whether it was ever sent with another outcome than that it was refused: then there is something to leave, or to pay. */
   get sent(): boolean {
     return this.#sent;
   }
@@ -66,6 +66,7 @@ export class OwnPlace implements Owner {
     for (let tries = TRIES; ; tries--) {
       this.#name = placeName(this.session, nextCount());
       this.#state = "doubtful";
+      const before = this.#sent;
       this.#sent = true;
       this.#epoch = epoch.index;
       const lock = { verb: "lock", key: this.key, value: writePlace(this.#card, anchor), session: this.session } as const;
@@ -75,7 +76,10 @@ export class OwnPlace implements Owner {
         return readView(paths, results);
       } catch (error) {
         const refusedByEpoch = isRefused(error, "check", 0);
-        if (asStoreError(error) !== error) this.#state = "none";
+        if (asStoreError(error) !== error) {
+          this.#state = "none";
+          this.#sent = before;
+        }
         if (!refusedByEpoch || tries === 0) throw asStoreError(error);
         await epoch.refresh(signal);
       }

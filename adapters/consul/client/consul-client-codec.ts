@@ -15,6 +15,8 @@ interface RawEntry {
 export interface RawTransaction {
   readonly Results: readonly { readonly KV?: RawEntry }[] | null;
   readonly Errors: readonly { readonly OpIndex: number; readonly What: string }[] | null;
+  /** Of reads: results are missing that the token may not see. */
+  readonly ResultsFilteredByACLs?: boolean;
 }
 
 /** Enterprise: each operation names them for itself. */

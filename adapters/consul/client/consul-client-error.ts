@@ -35,18 +35,29 @@ export function transportError(what: string, address: string, error: unknown): S
   return told("connection-lost", `the connection to ${address} broke (${message})`);
 }
 
-/** What an answer other than 200 says. The body has it: the package replaces texts of more than 79 characters. */
-export function answerError(what: string, { statusCode, body }: PackageResponse): StoreError {
+/** What an answer other than 200 says. The body has it: the package replaces texts of more than 79 characters. `token`: whether one was sent. */
+export function answerError(what: string, { statusCode, body }: PackageResponse, token: boolean): StoreError {
   const text = textOf(body) || `status ${statusCode}`;
   const told = (code: StoreErrorCode, options: { transient?: boolean } = {}, hint = "") =>
     new StoreError(code, `${what}: ${statusCode} ${text}${hint}`, options);
-  if (statusCode === 403) return told("auth");
+  if (statusCode === 403) return told("auth", {}, refusedToken(text, token));
   if (statusCode === 413) return told("too-large");
   if (/Invalid Session TTL/.test(text))
     return told("unsupported", {}, ": choose a ttl in this range, or lower the servers' session_ttl_min");
   // Such as 301 for a key with `//`: nothing that another try cures.
   if (statusCode < 429) return told("rejected", { transient: false });
   return told("rejected");
+}
+
+/** The server leaves out what the token may not see, instead of refusing to show it. */
+export function filteredError(what: string, prefix: string): StoreError {
+  return new StoreError("auth", `${what}: the token lacks the permission 'key:read' on all or some keys below "${prefix}"`);
+}
+
+/** What to do. Sources: acl/errors.go; without a token one is the anonymous token, which the server names by its id only. */
+function refusedToken(text: string, token: boolean): string {
+  if (!token) return ": no token is given (options token and tokenFile, CONSUL_HTTP_TOKEN)";
+  return text.includes("ACL not found") ? ": the servers do not know this token" : "";
 }
 
 export function textOf(body: unknown): string {

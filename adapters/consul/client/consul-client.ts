@@ -4,7 +4,7 @@ import { Agent as SecureAgent } from "node:https";
 import type { Clock, Ender } from "../../../src/clock.js";
 import { StoreError } from "../../../src/errors.js";
 import { decodeEntries, decodeRefusals, decodeResults, encodeTransaction, type RawTransaction } from "./consul-client-codec.js";
-import { answerError, responseOf, transportError } from "./consul-client-error.js";
+import { answerError, filteredError, responseOf, transportError } from "./consul-client-error.js";
 import { loadPackage, type Package, type PackageOptions, type PackageRequest, type PackageResponse } from "./consul-client-package.js";
 import {
   type BlockingQuery,
@@ -103,9 +103,14 @@ class Client implements ConsulClient {
     const body = encodeTransaction(operations, this.#options);
     const call = { what: "txn", method: "put", path: "/txn", query: { consistent: "" }, body, expects: [409] } as const;
     const answer = await this.#call(this.#requests, call, signal);
-    if (answer.statusCode !== 409) return decodeResults(operations, answer.body as RawTransaction);
+    if (answer.statusCode !== 409) {
+      const body = answer.body as RawTransaction;
+      // Else it would look as if nobody stood there.
+      if (body.ResultsFilteredByACLs) throw filteredError("txn", operations[0]?.key.replace(/[^/]*$/, "") ?? "");
+      return decodeResults(operations, body);
+    }
     const refusals = typeof answer.body === "object" ? decodeRefusals(answer.body as RawTransaction) : [];
-    if (refusals.length === 0) throw answerError("txn", answer);
+    if (refusals.length === 0) throw answerError("txn", answer, this.#options.token !== null);
     throw new TransactionRefused(refusals);
   }
 
@@ -126,6 +131,7 @@ class Client implements ConsulClient {
   async names(prefix: string, signal: Ender): Promise<string[]> {
     const query = { keys: "", separator: "/", consistent: "" };
     const answer = await this.#call(this.#requests, { what: "keys", method: "get", path: `/kv/${prefix}`, query, expects: [404] }, signal);
+    if (answer.headers["x-consul-results-filtered-by-acls"] === "true") throw filteredError("keys", prefix);
     return answer.statusCode === 404 ? [] : (answer.body as string[]);
   }
 
@@ -184,7 +190,8 @@ class Client implements ConsulClient {
           const answer = responseOf(error);
           if (answer && answer.statusCode >= 500) this.onServerError?.();
           if (answer && expects.includes(answer.statusCode)) resolve(answer);
-          else reject(answer ? answerError(what, answer) : transportError(what, this.#options.address, error));
+          else
+            reject(answer ? answerError(what, answer, this.#options.token !== null) : transportError(what, this.#options.address, error));
         },
       );
     });
