@@ -4,6 +4,7 @@ import type { Entry, Operation } from "./client/consul-wire.js";
 import { Bell } from "./consul-bell.js";
 import { Claiming } from "./consul-claiming.js";
 import { Leaving } from "./consul-leaving.js";
+import { tell } from "./consul-letters.js";
 import { NEVER, waiting } from "./consul-lifetime.js";
 import type { Delivered } from "./consul-mailbox.js";
 import { OwnPlace } from "./consul-place.js";
@@ -213,6 +214,8 @@ export class ConsulContender implements Contender, Swept {
     if (doubtful) await this.#own.closeDoubt(signal);
     await this.#claiming.closeDoubt(signal);
     const view = readView(paths, await requests.read(viewOperations(paths), signal));
+    // It may have come and gone, and somebody behind it waits for this session (REPORT C3; test: "to a join whose place was taken away …").
+    if (doubtful && !this.#own.isIn(view)) await tell(this.#around, firstOf(view), signal);
     if (doubtful) this.#own.settle(view);
     // Read anew: settling may have found that it never joined.
     return (this.#own.state as string) === "none" ? this.#own.join(signal) : view;
@@ -235,4 +238,8 @@ export class ConsulContender implements Contender, Swept {
     }
     return before.session === session ? () => {} : neighbours.add(before.session, before.anchor, gone);
   }
+}
+
+function firstOf({ queue }: View): string[] {
+  return queue.slice(0, 1).map(({ session }) => session);
 }

@@ -91,12 +91,15 @@ export class OwnPlace implements Owner {
     return this.#around.epoch.close(this.#epoch, signal);
   }
 
-  /** Settles a doubtful join by a view from behind {@link closeDoubt}. */
-  settle({ queue, term }: View): void {
-    const found = queue.find(({ name }) => name === this.#name);
-    if (found) this.#made(found.createIndex);
-    else if (term?.entry === this.#name) this.#made(0);
+  /** Settles a doubtful join by a view from behind {@link closeDoubt}, to `made` or `none`. */
+  settle(view: View): void {
+    if (this.isIn(view)) this.#made(view.queue.find(({ name }) => name === this.#name)?.createIndex ?? 0);
     else this.#state = "none";
+  }
+
+  /** Whether it is there, or was seated. */
+  isIn({ queue, term }: View): boolean {
+    return term?.entry === this.#name || queue.some(({ name }) => name === this.#name);
   }
 
   /** A letter says that this place was seated, so it was there. */
