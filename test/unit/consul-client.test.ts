@@ -149,6 +149,9 @@ describe("connections", () => {
       await client.renewSession("id", never());
     }
     expect(new Set(server.asked.map(({ socket }) => socket)).size).toBe(2);
+    expect(server.open.size).toBe(2);
+    client.destroy();
+    await until(() => server.open.size === 0, { what: "the end of connections that nothing is asked on" });
   });
 });
 
