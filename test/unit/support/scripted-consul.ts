@@ -34,6 +34,8 @@ export class ScriptedConsul {
         this.script(asked, response);
       });
     });
+    // As Consul: Node would end idle connections by itself after 5 s.
+    this.#server.keepAliveTimeout = 0;
     this.#server.on("connection", (socket) => {
       this.open.add(socket);
       socket.on("error", () => {});
