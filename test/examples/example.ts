@@ -59,7 +59,7 @@ export class Example {
 
   /** Two processes of it that keep their elections at `root`: the first leads, the second waits. */
   async startTwo(root: string): Promise<[a: Program, b: Program]> {
-    const env = { ZOOKEEPER: `zookeeper://${inject("zookeeper")}?root=/${root}&sessionTimeout=6s` };
+    const env = { ZOOKEEPER: `zookeeper://${inject("zookeeper")}?root=/${root}&sessionTimeout=6s&tickTime=500ms` };
     const a = this.start("a", env);
     await a.wrote(/a: leading/);
     const b = this.start("b", env);

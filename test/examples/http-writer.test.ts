@@ -20,7 +20,11 @@ describe("the HTTP service", () => {
     const ledger = join(example.folder, "ledger.json");
     const begin = async (id: string) => {
       const port = await freePort();
-      const env = { ZOOKEEPER: `zookeeper://${inject("zookeeper")}?root=/${root}&sessionTimeout=6s`, PORT: String(port), LEDGER: ledger };
+      const env = {
+        ZOOKEEPER: `zookeeper://${inject("zookeeper")}?root=/${root}&sessionTimeout=6s&tickTime=500ms`,
+        PORT: String(port),
+        LEDGER: ledger,
+      };
       return { program: example.start(id, env), url: `http://127.0.0.1:${port}/ledger` };
     };
     const a = await begin("a");

@@ -70,8 +70,8 @@ describe.concurrent("work that outlives", () => {
     expect(a.elector.state).toBe("ending");
     end();
     await a.next("standby", from);
-    // A process that was paused meanwhile has not come to suspect it.
-    expect(a.story(from).filter((what) => what !== "suspect")).toEqual(["draining:yielded", "lost:overrun", "standby"]);
+    // A process that was paused meanwhile has not come to drain.
+    expect(a.deeds(from).filter((what) => what !== "draining:yielded")).toEqual(["lost:overrun", "standby"]);
   });
 
   it("its deadline does not keep other elections of the process from a new session", async () => {
@@ -90,7 +90,7 @@ describe.concurrent("work that outlives", () => {
     // The entry of the old session stands in the way until that expires.
     await idle.next("elected", since);
     expect(busy.elector.state).toBe("ending");
-    expect(busy.story(from).filter((what) => what !== "suspect")).toEqual(["draining:yielded", "lost:overrun"]);
+    expect(busy.deeds(from).filter((what) => what !== "draining:yielded")).toEqual(["lost:overrun"]);
     end();
     await busy.next("elected", from);
   });
@@ -113,10 +113,10 @@ describe.concurrent("work that outlives", () => {
     expect((await overdue.next("lost", from)).reason).toBe("overrun");
     await sleep(3000);
     expect(others.map(({ elector }) => elector.term)).toEqual(terms);
-    expect(others.flatMap((other) => other.story().slice(1))).toEqual([]);
+    expect(others.flatMap((other) => other.deeds().slice(1))).toEqual([]);
     expect(await view.entries()).toHaveLength(1);
     end();
     await overdue.next("elected", from);
-    expect(others.flatMap((other) => other.story().slice(1))).toEqual([]);
+    expect(others.flatMap((other) => other.deeds().slice(1))).toEqual([]);
   });
 });

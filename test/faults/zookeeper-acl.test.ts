@@ -279,7 +279,7 @@ describe("nodes that an administrator has made", () => {
     proxy.cut();
     const { error } = await ann.next("stopped", 0);
     expect(error?.message).toContain(`digest:ann lacks the permission READ on ${root}/seat/term:`);
-    expect(ann.story()).toEqual(["elected", "warning", "draining:yielded", "lost:yielded", "stopped"]);
+    expect(ann.deeds()).toEqual(["elected", "warning", "draining:yielded", "lost:yielded", "stopped"]);
     expect(drained).toBe(true);
     await elected(stand("bob", ENTRY));
   });

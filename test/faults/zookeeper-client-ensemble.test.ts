@@ -119,7 +119,7 @@ describe("on an ensemble of three", () => {
     const [follower] = await ensemble.followers();
     if (follower === undefined) throw new Error("no follower");
     ensemble.cut(follower);
-    const zk = await open([follower.address, (await ensemble.leader()).address], { connectTimeout: 1000 }, inOrder);
+    const zk = await open([follower.address, (await ensemble.leader()).address], { connectTimeout: 5000 }, inOrder);
     await zk.prove("/", 100, soon());
     expect(await rejection(open(follower.address, { connectTimeout: 1000 }))).toMatchObject({ code: "unreachable" });
   });

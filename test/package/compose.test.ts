@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { describe, expect, inject, it } from "vitest";
 import { parse } from "yaml";
+import { PATIENCE } from "../support/wait-for.js";
 import { startZooKeeper } from "../support/zookeeper-server.js";
 
 interface Service {
@@ -87,7 +88,7 @@ async function check(address: string): Promise<"healthy" | "unhealthy"> {
   return run(
     command,
     args.map((arg) => arg.replace("127.0.0.1/2181", address.replace(":", "/"))),
-    { timeout: 3_000 },
+    { timeout: PATIENCE },
   ).then(
     () => "healthy",
     () => "unhealthy",

@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { afterAll, describe, expect, inject, it } from "vitest";
 import { readAcl } from "../../adapters/zookeeper/zookeeper-acl.js";
 import { connectRaw } from "../support/raw-session.js";
+import { PATIENCE } from "../support/wait-for.js";
 import { SURROUNDINGS } from "./readme-examples.js";
 
 const run = promisify(execFile);
@@ -34,7 +35,7 @@ describe("the README's examples", () => {
     const index = inLanguage("js").findIndex((text) => text.includes(has));
     const file = join(dir, `example-${index}.mjs`);
     writeFileSync(file, onTheServer(`${before}\n${inLanguage("js")[index]}\n${after}`, `readme-${index}`));
-    const { stdout } = await run(process.execPath, [file], { timeout: 30_000 });
+    const { stdout } = await run(process.execPath, [file], { timeout: 2 * PATIENCE });
     expect(stdout).toMatch(prints);
   });
 });
@@ -55,8 +56,8 @@ describe("the README's commands", () => {
     // What comes of each where nobody leads any more.
     const codes: Record<string, number> = { status: 1, watch: 2, evict: 1 };
     for (const line of lines) {
-      const [, , ...args] = onTheServer(line, "readme-cli").replace("--alert-after 30s", "--alert-after 1s").split(" ");
-      const result = await run(process.execPath, [main, ...args], { cwd: dir, timeout: 30_000 }).catch(
+      const [, , ...args] = onTheServer(line, "readme-cli").replace("--alert-after 30s", "--alert-after 5s").split(" ");
+      const result = await run(process.execPath, [main, ...args], { cwd: dir, timeout: 2 * PATIENCE }).catch(
         (error: { code: number; stdout: string }) => error,
       );
       if (args[0] === "run") expect(result.stdout).toMatch(args.includes("--all") ? /^cron \d+ --all\n$/ : /^cron \d+ \n$/);
@@ -69,7 +70,7 @@ describe("the README's commands", () => {
     const recipe = inLanguage("sh").find((text) => text.includes("TENURE_ACL")) as string;
     const script = onTheServer(recipe, "readme-acl").replaceAll("npx tenure", `"${process.execPath}" "${main}"`);
     // The last command is the status: nobody leads any more.
-    await expect(run("sh", ["-e", "-c", script], { cwd: dir, timeout: 30_000 })).rejects.toMatchObject({
+    await expect(run("sh", ["-e", "-c", script], { cwd: dir, timeout: 2 * PATIENCE })).rejects.toMatchObject({
       code: 1,
       stdout: expect.stringMatching(/^guarded \d+ \n[\s\S]*leader +none/),
     });
@@ -97,7 +98,7 @@ describe("the README's commands", () => {
     const tenure = (user: "ann" | "bob" | "eve", ...args: string[]) =>
       run(process.execPath, [main, args[0] as string, "--store", url, "--election", "cron", ...args.slice(1)], {
         env: { ...process.env, TENURE_AUTH: `digest:${user}:${secrets[user]}` },
-        timeout: 30_000,
+        timeout: 2 * PATIENCE,
       }).catch((error: { code: number; stdout: string }) => error);
     const entries = /`(<ann>:r[^`]*)`/.exec(readme)?.[1] as string;
     for (const user of ["ann", "bob"] as const) {

@@ -86,6 +86,11 @@ export class Candidate {
     return this.told.slice(from).map(({ what, reason }) => (reason ? `${what}:${reason}` : what));
   }
 
+  /** {@link story}, without the suspicions: a machine that pauses brings them about at any time. */
+  deeds(from = 0): string[] {
+    return this.story(from).filter((what) => what !== "suspect" && what !== "restored");
+  }
+
   /** The next such event that is told after the first `from` events of all kinds (default: from now on). */
   async next(what: Happening, from = this.told.length): Promise<Told> {
     const find = () => this.told.slice(from).find((told) => told.what === what);

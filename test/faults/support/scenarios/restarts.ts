@@ -34,9 +34,7 @@ export async function restartedInTime(timeout: number): Promise<Verdict> {
   await server.start();
   await leader.next("restored", from);
   findings.figure("restored after the stop", now() - stopped);
-  // Another suspicion comes of a machine that pauses.
-  const unsure = leader.story(from).filter((what) => what !== "suspect" && what !== "restored");
-  findings.must(unsure.length === 0, `the leader was told ${leader.story(from).join()}`);
+  findings.must(leader.deeds(from).length === 0, `the leader was told ${leader.story(from).join()}`);
   findings.must(waiter.story(waiterFrom).length === 0, `the waiter was told ${waiter.story(waiterFrom).join()}`);
   findings.must(leader.elector.term === term, "another term");
 
@@ -76,10 +74,7 @@ export async function restartedWhileDraining(timeout: number, reserve: number): 
   const { at } = await leader.next("lost", from);
   const elected = await waiter.next("elected", waiterFrom);
   await leader.next("standby", from);
-  const story = leader
-    .story(from)
-    .filter((what) => what !== "suspect" && what !== "restored")
-    .join();
+  const story = leader.deeds(from).join();
   findings.must(story === "draining:yielded,lost:yielded,standby", `the leader was told ${story}`);
   findings.figure("successor after lost", elected.at - at);
   return findings.verdict();

@@ -52,7 +52,8 @@ export async function withdrawals(server: string, { rule, duration }: Withdrawal
 
   const end = now() + duration;
   const counts = { withdrawn: 0, removed: 0 };
-  while (now() < end && (rule === "ours" || findings.verdict().problems.length === 0)) {
+  // A slow machine gets the time that it needs for enough of them.
+  while ((now() < end || (rule === "ours" && checks.length < 10)) && (rule === "ours" || findings.verdict().problems.length === 0)) {
     for (const candidate of pick(candidates.filter((each) => !resting.has(each)))) {
       counts.withdrawn++;
       if (candidate.isLeader && Math.random() < 0.5) candidate.elector.resign();
