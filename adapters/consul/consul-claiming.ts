@@ -51,7 +51,7 @@ export class Claiming {
       const results = await requests.write(operations, signal);
       this.#epoch = 0;
       this.delay.over();
-      return held(BigInt((results[2] as Entry).modifyIndex), number, [], extra);
+      return { ...held(paths, session, (results[2] as Entry).modifyIndex, number), extra };
     } catch (error) {
       if (asStoreError(error) !== error) this.#epoch = 0;
       if (isRefused(error, "check", 0)) await epoch.refresh(signal);

@@ -177,7 +177,7 @@ export class ConsulContender implements Contender, Swept {
     const { requests, paths } = this.#around;
     this.#own.wasSeated();
     this.#claiming.delay.over();
-    const seat = held(BigInt(grant.index), grant.number, [], {});
+    const seat = held(paths, this.#own.session, grant.index, grant.number);
     this.#took(seat);
     requests.read(viewOperations(paths), NEVER).then(
       (results) => {

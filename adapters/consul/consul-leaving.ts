@@ -167,7 +167,7 @@ export class Leaving {
   #seatIn(view: View): Stage | null {
     if (view.term === null || view.term.entry !== this.#own.name || !holds(view, this.#own)) return null;
     this.knows(view);
-    return { kind: "seat", seat: heldOf(view, view.term) };
+    return { kind: "seat", seat: heldOf(this.#around.paths, view, view.term) };
   }
 
   /** The debt rule: the first, and whoever was behind me, may have waited for me. */

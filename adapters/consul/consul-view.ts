@@ -1,5 +1,6 @@
 import type { HeadPlace, HeldPlace, Leader, Place } from "../../src/store.js";
 import type { Entry, Operation, Result } from "./client/consul-wire.js";
+import type { ConsulHandle } from "./consul-handle.js";
 import { type ElectionPaths, parsePlace } from "./consul-paths.js";
 import { type LockRecord, type PlaceRecord, readLock, readPlace, readTerm, type TermRecord } from "./consul-record.js";
 
@@ -50,6 +51,7 @@ export interface ConsulHead extends HeadPlace {
 }
 
 export interface ConsulHeld extends HeldPlace {
+  readonly handle: ConsulHandle;
   readonly extra: TermRecord["extra"];
 }
 
@@ -121,7 +123,7 @@ export function isFree({ lock }: View): boolean {
 /** Where `owner` stands, and whom it is behind. */
 export function placeOf(paths: ElectionPaths, view: View, owner: Owner): { place: Place; before: Predecessor | null } {
   const look = { seen: BigInt(view.fence), ignored: view.ignored };
-  if (view.term !== null && holds(view, owner)) return { place: heldOf(view, view.term), before: null };
+  if (view.term !== null && holds(view, owner)) return { place: heldOf(paths, view, view.term), before: null };
   const mine = view.queue.findIndex(({ name, session }) => name === owner.name && session === owner.session);
   if (mine < 0) return { place: { ...look, kind: "gone" }, before: null };
   if (mine === 0 && isFree(view)) {
@@ -131,12 +133,16 @@ export function placeOf(paths: ElectionPaths, view: View, owner: Owner): { place
   return { place: { ...look, kind: "behind" }, before: predecessor(paths, view, mine) };
 }
 
-export function heldOf(view: View, term: TermRecord): ConsulHeld {
-  return held(BigInt(view.fence), term.number, view.ignored, term.extra);
+/** The seat that `term` names. */
+export function heldOf(paths: ElectionPaths, { fence, ignored }: View, { session, number, extra }: TermRecord): ConsulHeld {
+  return { ...held(paths, session, fence, number), ignored, extra };
 }
 
-export function held(fence: bigint, number: number, ignored: readonly string[], extra: TermRecord["extra"]): ConsulHeld {
-  return { kind: "held", seen: fence, ignored, number, fence, handle: null, extra };
+/** A seat taken by the transaction of index `index`. */
+export function held({ leader, term }: ElectionPaths, session: string, index: number, number: number): ConsulHeld {
+  const fence = BigInt(index);
+  const handle: ConsulHandle = { leaderKey: leader, session, termKey: term, index };
+  return { kind: "held", seen: fence, ignored: [], number, fence, handle, extra: {} };
 }
 
 /** Who leads, as an observer sees it. */

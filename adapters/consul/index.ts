@@ -4,6 +4,7 @@ import { type ConsulOptions, readOptions } from "./consul-options.js";
 import { ConsulStore } from "./consul-store.js";
 
 export type { Duration } from "../../src/duration.js";
+export { type CheckingOperation, type ConsulHandle, fence, isHandle } from "./consul-handle.js";
 export type { ConsulOptions } from "./consul-options.js";
 export type { ConsulTls } from "./consul-tls.js";
 
