@@ -73,7 +73,7 @@ describe("sleep", () => {
 
 describe("SystemClock", () => {
   it("reads the machine's clocks", () => {
-    expect(Math.abs(systemClock.wall() - Date.now())).toBeLessThan(1000);
+    expect(Math.abs(systemClock.wall() - Date.now())).toBeLessThan(60_000);
     const before = systemClock.mono();
     expect(systemClock.mono()).toBeGreaterThanOrEqual(before);
     expect(systemClock.random()).toBeGreaterThanOrEqual(0);

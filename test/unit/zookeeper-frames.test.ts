@@ -31,7 +31,7 @@ describe("cutting a stream into frames", () => {
     const before = performance.now();
     expect(split([many]).length).toBe(200_000);
     // One copy of the rest for each frame would be 280 GB.
-    expect(performance.now() - before).toBeLessThan(5000);
+    expect(performance.now() - before).toBeLessThan(10_000);
   });
 
   it("takes a large frame in many chunks without a copy of what it has for each", () => {
@@ -39,7 +39,7 @@ describe("cutting a stream into frames", () => {
     const chunks = Array.from({ length: 8001 }, (_, i) => large.subarray(i * 1000, (i + 1) * 1000));
     const before = performance.now();
     expect(split(chunks).map(({ length }) => length)).toEqual([8_000_000]);
-    expect(performance.now() - before).toBeLessThan(5000);
+    expect(performance.now() - before).toBeLessThan(10_000);
   });
 
   it.each(["HTTP/1.1 400 Bad Request\r\n", "\xff\xff\xff\xff"])("refuses what is not ZooKeeper's: %j", (text) => {
