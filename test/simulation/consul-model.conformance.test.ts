@@ -5,18 +5,18 @@ import { fresh } from "../support/names.js";
 import { ModelNetwork } from "./consul-model/model-client.js";
 import { ModelServer } from "./consul-model/model-server.js";
 
-const TTL = 500;
+const TTL = { long: 10_000, short: 2000 };
 const LOCK_DELAY = 100;
 
 /** What keeps the model honest: it is taken for Consul by the same cases as the real one. */
 conformance("a model of Consul", async () => {
   const server = new ModelServer(systemClock, Math.random);
-  const store = (prefix: string) => modelStore(server, prefix);
+  const store = (prefix: string, life: "long" | "short") => modelStore(server, prefix, TTL[life]);
   return {
-    async newStore() {
-      return store("p");
+    async newStore(life) {
+      return store("p", life);
     },
-    expiryDelay: TTL + LOCK_DELAY + 500,
+    expiryDelay: TTL.short + LOCK_DELAY + 500,
     async evict(election, id) {
       server.change((state) => {
         const term = state.pairs.get(`p/${election}/term`);
@@ -33,7 +33,7 @@ conformance("a model of Consul", async () => {
       server.change((state) => state.put(`p/${name}`, "not tenure's"));
     },
     async newPlace() {
-      return store(fresh("nothing"));
+      return store(fresh("nothing"), "long");
     },
     async expire(session) {
       server.destroy(session.id);
@@ -42,9 +42,9 @@ conformance("a model of Consul", async () => {
   };
 });
 
-function modelStore(server: ModelServer, prefix: string) {
+function modelStore(server: ModelServer, prefix: string, ttl: number) {
   const network = new ModelNetwork(server, Math.random);
-  const client = { address: "", token: null, datacenter: null, namespace: null, partition: null, tls: null, requestTimeout: 1000 };
-  const settings = { name: "model", prefix, ttl: TTL, lockDelay: LOCK_DELAY, checks: [], node: null, client };
+  const client = { address: "", token: null, datacenter: null, namespace: null, partition: null, tls: null, requestTimeout: 5000 };
+  const settings = { name: "model", prefix, ttl, lockDelay: LOCK_DELAY, checks: [], node: null, client };
   return new ConsulStore(settings, async (_, clock) => network.client(clock));
 }
