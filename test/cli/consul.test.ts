@@ -141,6 +141,20 @@ describe("tenure on Consul", () => {
     expect(b?.isLeader).toBe(true);
   });
 
+  it("gives fences that a transaction of Consul's own can check", async () => {
+    const [a] = await lineUp("a", "b");
+    const fence = a?.term?.fence as bigint;
+    const write = () => {
+      const check = { KV: { Verb: "check-index", Key: `${prefix}/seat/term`, Index: Number(fence) } };
+      return call(server, "PUT", "/v1/txn", { body: [check, { KV: { Verb: "set", Key: `${prefix}-state`, Value: "" } }] });
+    };
+    expect((await write()).status).toBe(200);
+    a?.resign();
+    await electors[1]?.elected();
+    expect((await write()).status).toBe(409);
+    await call(server, "DELETE", `/v1/kv/${prefix}-state`);
+  });
+
   it("finds the agent and the token by Consul's own variables", async () => {
     const elsewhere = { CONSUL_HTTP_ADDR: server };
     const options = ["--store", `consul:///${prefix}?ttl=${TTL}ms`, "--election", "seat"];
