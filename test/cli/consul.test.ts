@@ -141,20 +141,6 @@ describe("tenure on Consul", () => {
     expect(b?.isLeader).toBe(true);
   });
 
-  it("gives fences that a transaction of Consul's own can check", async () => {
-    const [a] = await lineUp("a", "b");
-    const fence = a?.term?.fence as bigint;
-    const write = () => {
-      const check = { KV: { Verb: "check-index", Key: `${prefix}/seat/term`, Index: Number(fence) } };
-      return call(server, "PUT", "/v1/txn", { body: [check, { KV: { Verb: "set", Key: `${prefix}-state`, Value: "" } }] });
-    };
-    expect((await write()).status).toBe(200);
-    a?.resign();
-    await electors[1]?.elected();
-    expect((await write()).status).toBe(409);
-    await call(server, "DELETE", `/v1/kv/${prefix}-state`);
-  });
-
   it("finds the agent and the token by Consul's own variables", async () => {
     const elsewhere = { CONSUL_HTTP_ADDR: server };
     const options = ["--store", `consul:///${prefix}?ttl=${TTL}ms`, "--election", "seat"];
@@ -210,6 +196,9 @@ describe("mistakes on Consul are told in one line", () => {
 
   it("an agent that is not there: 69", async () => {
     const store = `consul://127.0.0.1:${await freePort()}/app`;
+    const given = new Tenure(["status", "--store", `${store}?tokenFile=/none`, "--election", "e"], { env: { TENURE_AUTH: "token:a" } });
+    // What the command line is given replaces what the URL says.
+    expect([await given.exit(), one(given.stderr)]).toEqual([69, expect.stringContaining("cannot be reached")]);
     for (const [name = "", ...rest] of [["status"], ["run", "--try", "--", "true"]]) {
       const ran = new Tenure([name, "--store", store, "--election", "e", ...rest]);
       expect(await ran.exit()).toBe(69);

@@ -23,18 +23,40 @@ afterAll(async () => {
   await call(consul, "DELETE", `/v1/kv/${prefix}/?recurse`);
 });
 
-const onTheServer = (text: string) => text.replaceAll("127.0.0.1:8500/app", `${consul}/${prefix}`);
+const onTheServer = (text: string) => {
+  const [host = "", port = ""] = consul.split(":");
+  return text.replaceAll("127.0.0.1:8500/app", `${consul}/${prefix}`).replace("HOST", host).replace("PORT", port);
+};
 const SECTION = readme.slice(readme.indexOf("## Consul"), readme.indexOf("## Examples"));
 
-/** By a part of each: what follows it, and what the run must print. */
+/** By a part of each: what surrounds it, and what the run must print. */
 const EXAMPLES = [
   {
+    has: "fence(term.handle)",
+    before: `import Consul from "consul";
+import { Elector } from "tenure";
+import { consul } from "tenure/consul";
+const elector = new Elector({ store: consul("127.0.0.1:8500/app"), election: "fenced" });
+elector.start();
+const term = await elector.elected();
+const client = new Consul({ host: "HOST", port: "PORT" });`,
+    after: `const newer = new Promise((resolve) => elector.once("elected", resolve));
+elector.resign();
+await newer;
+console.log(await client.transaction.create([...fence(term.handle)]).catch((error) => error.message));
+await client.kv.del("state");
+await elector.stop();
+client.destroy();`,
+    prints: /^conflict\n$/,
+  },
+  {
     has: "new Elector",
+    before: "",
     after: `elector.on("warning", (error) => console.warn(error.message));
 await elector.lead(async (term) => console.log("fence", term.token));`,
     prints: /^fence \d+\n$/,
   },
-  { has: "lockDelay=500ms", after: `console.log("made");`, prints: /^made\n$/ },
+  { has: "lockDelay=500ms", before: "", after: `console.log("made");`, prints: /^made\n$/ },
 ];
 
 describe("the README's examples on Consul", () => {
@@ -44,9 +66,9 @@ describe("the README's examples on Consul", () => {
     expect(js.map((text) => EXAMPLES.filter(({ has }) => text.includes(has)).length)).toEqual(EXAMPLES.map(() => 1));
   });
 
-  it.each(EXAMPLES)("run: $has", async ({ has, after, prints }) => {
+  it.each(EXAMPLES)("run: $has", async ({ has, before, after, prints }) => {
     const file = join(dir, `${fresh("example")}.mjs`);
-    writeFileSync(file, onTheServer(`${js.find((text) => text.includes(has))}\n${after}`));
+    writeFileSync(file, onTheServer(`${before}\n${js.find((text) => text.includes(has))}\n${after}`));
     expect((await run(process.execPath, [file], { timeout: 2 * PATIENCE })).stdout).toMatch(prints);
   });
 });
