@@ -67,7 +67,8 @@ const HOUR = 3600 * SECOND;
 const DEFAULTS = { prefix: "tenure", ttl: 15 * SECOND, lockDelay: SECOND, requestTimeout: 10 * SECOND };
 /** Of the servers: agent/session_endpoint.go (ttl; their `session_ttl_min` may be more), agent/structs (MaxLockDelay). */
 const LIMITS = { ttl: [SECOND, 24 * HOUR], lockDelay: [0, 60 * SECOND], requestTimeout: [1, 24 * HOUR] } as const;
-const KEYS = [
+/** The members of {@link ConsulOptions}. */
+export const KEYS: readonly string[] = [
   ...["address", "token", "tokenFile", "datacenter", "namespace", "partition", "prefix", "ttl", "lockDelay"],
   ...["checks", "node", "requestTimeout", "tls"],
 ];

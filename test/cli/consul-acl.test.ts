@@ -94,6 +94,32 @@ describe("a token with the policy of docker/consul-policy.hcl", () => {
   });
 });
 
+describe("the least that the README lists", () => {
+  it("for a candidate of one election, who looks on, and who lists them suffices", async () => {
+    const one = await tokenWith(SESSION + keys("_", "write") + keys("seat/", "write"));
+    const [a, b] = [candidate(one, "a"), candidate(one, "b")];
+    await Promise.race([a.elected(), b.elected()]);
+    await until(() => [a, b].some(({ state }) => state === "standby"), { what: "the other waits" });
+    const onlooker = await tokenWith(SESSION + keys("_", "write") + keys("seat/", "read"));
+    expect(await tenure(onlooker, ["status"])).toMatchObject({ code: 0, stderr: "" });
+    const watch = new Tenure(["watch", "--store", url(), "--election", "seat"], { env: { TENURE_AUTH: `token:${onlooker}` } });
+    await until(() => watch.stdout.includes("led by"), { what: "the first leader" });
+    const [leader, other] = a.isLeader ? [a, b] : [b, a];
+    await leader.stop();
+    await until(() => watch.stdout.includes(`led by ${other.id}`), { what: "the next leader" });
+    watch.kill("SIGTERM");
+    expect([await watch.exit(), watch.stderr]).toEqual([0, ""]);
+    expect(await tenure(one, ["evict", "--leader", "--yes"])).toMatchObject({ code: 0 });
+    const lister = await tokenWith(SESSION + keys("_", "write") + keys("", "read"));
+    expect(await tenure(lister, ["list"])).toMatchObject({ code: 0, stdout: expect.stringMatching(/\nseat +\w/) });
+  });
+
+  it("for sessions is that of one node", async () => {
+    const token = await tokenWith(rule(`session "${server.name}"`, "write") + keys("", "write"));
+    expect(await tenure(token, ["run", "--", "echo", "led"])).toMatchObject({ code: 0, stdout: "led\n" });
+  });
+});
+
 describe("what a token lacks is told in one error", () => {
   const lacks = (permission: string, key: string) => new RegExp(`^[^\\n]*Permission denied: [^\\n]*'${permission}' on "${key}[^\\n]*\\n?$`);
   it.each<[string, () => string, () => RegExp, boolean]>([

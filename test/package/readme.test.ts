@@ -1,40 +1,33 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, inject, it } from "vitest";
 import { readAcl } from "../../adapters/zookeeper/zookeeper-acl.js";
 import { connectRaw } from "../support/raw-session.js";
 import { PATIENCE } from "../support/wait-for.js";
+import { inLanguage, main, readme, top, workplace } from "./readme-blocks.js";
 import { SURROUNDINGS } from "./readme-examples.js";
 
 const run = promisify(execFile);
-const top = fileURLToPath(new URL("../..", import.meta.url));
-const main = join(top, "dist/src/cli/main.js");
-const readme = readFileSync(join(top, "README.md"), "utf8");
-const blocks = [...readme.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language, text]) => ({ language, text: text as string }));
-const inLanguage = (language: string) => blocks.filter((block) => block.language === language).map(({ text }) => text);
-
-// Below the package, so that "tenure" is it; not below dist/, which another test packs meanwhile.
-mkdirSync(join(top, ".cache"), { recursive: true });
-const dir = mkdtempSync(join(top, ".cache", "readme-"));
-writeFileSync(join(dir, "nightly.sh"), '#!/bin/sh\necho "$TENURE_ELECTION $TENURE_FENCE $*"\n', { mode: 0o755 });
+const dir = workplace();
 afterAll(() => rmSync(dir, { recursive: true }));
+/** What is on Consul is run by readme-consul.test.ts. */
+const js = inLanguage("js").filter((text) => !text.includes("tenure/consul"));
 
 /** The hosts that the README names are the test's server; each example has a chroot of its own. */
 const onTheServer = (text: string, chroot: string) => text.replaceAll("zk1:2181,zk2:2181,zk3:2181/app", `${inject("zookeeper")}/${chroot}`);
 
 describe("the README's examples", () => {
   it("are all known to this test", () => {
-    expect(inLanguage("js").map((text) => SURROUNDINGS.filter(({ has }) => text.includes(has)).length)).toEqual(SURROUNDINGS.map(() => 1));
+    expect(js.map((text) => SURROUNDINGS.filter(({ has }) => text.includes(has)).length)).toEqual(SURROUNDINGS.map(() => 1));
   });
 
   it.each(SURROUNDINGS)("run: $has", async ({ has, before, after, prints }) => {
-    const index = inLanguage("js").findIndex((text) => text.includes(has));
+    const index = js.findIndex((text) => text.includes(has));
     const file = join(dir, `example-${index}.mjs`);
-    writeFileSync(file, onTheServer(`${before}\n${inLanguage("js")[index]}\n${after}`, `readme-${index}`));
+    writeFileSync(file, onTheServer(`${before}\n${js[index]}\n${after}`, `readme-${index}`));
     const { stdout } = await run(process.execPath, [file], { timeout: 2 * PATIENCE });
     expect(stdout).toMatch(prints);
   });
@@ -51,7 +44,7 @@ describe("the README's commands", () => {
   });
 
   it("of tenure run as they stand", async () => {
-    const lines = commands.filter((line) => line.startsWith("npx tenure "));
+    const lines = commands.filter((line) => line.startsWith("npx tenure ") && !line.includes("consul://"));
     expect(lines.length).toBe(6);
     // What comes of each where nobody leads any more.
     const codes: Record<string, number> = { status: 1, watch: 2, evict: 1 };

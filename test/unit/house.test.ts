@@ -25,7 +25,7 @@ function withoutComments(text: string): string {
 type Rule = (file: string, text: string) => string[];
 
 const CLIENTS = /^(node-zookeeper-client|consul)(\/|$)/;
-const CORE_FOR_ADAPTERS = ["store", "errors", "clock", "duration", "tls"].map((name) => `src/${name}.js`);
+const CORE_FOR_ADAPTERS = ["store", "errors", "clock", "duration", "tls", "tls-fault"].map((name) => `src/${name}.js`);
 
 /** The command line joins core and adapters; neither knows the other, beyond the contract. */
 const importDirection: Rule = (file, text) =>

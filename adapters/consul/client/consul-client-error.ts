@@ -1,5 +1,7 @@
 import { StoreError, type StoreErrorCode } from "../../../src/errors.js";
+import { certificateFault } from "../../../src/tls-fault.js";
 import type { PackageResponse } from "./consul-client-package.js";
+import type { ClientOptions } from "./consul-wire.js";
 
 /** Errors of the package and of Node, as far as we look at them. */
 interface Problem {
@@ -12,10 +14,6 @@ interface Problem {
 
 /** Nothing was sent. */
 const UNREACHABLE = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "ENOENT", "EACCES", "EHOSTDOWN"]);
-/** What Node and OpenSSL say of certificates (node: tls, "X509 certificate error codes"). */
-const CERTIFICATE =
-  /^(ERR_TLS_|ERR_SSL_(TLSV1_ALERT|SSLV3_ALERT|TLSV13_ALERT)|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|INVALID_CA)/;
-
 /** Who answered with an error. */
 export function responseOf(error: unknown): PackageResponse | null {
   const { response } = error as Problem;
@@ -23,15 +21,21 @@ export function responseOf(error: unknown): PackageResponse | null {
 }
 
 /** What a call that got no answer came to. */
-export function transportError(what: string, address: string, error: unknown): StoreError {
-  const { code, message, isTimeout } = error as Problem;
-  const told = (kind: StoreErrorCode, text: string) => new StoreError(kind, `${what}: ${text}`, { cause: error });
+export function transportError(what: string, { address, tls }: ClientOptions, error: unknown): StoreError {
+  const { code = "", message, isTimeout } = error as Problem;
+  const told = (kind: StoreErrorCode, text: string, options: { transient?: boolean } = {}) =>
+    new StoreError(kind, `${what}: ${text}`, { cause: error, ...options });
   if (isTimeout) return told("timeout", `no answer from ${address} (${message})`);
-  if (code !== undefined && UNREACHABLE.has(code)) return told("unreachable", `${address} cannot be reached (${message})`);
-  if (code !== undefined && CERTIFICATE.test(code)) {
-    return told("certificate", `${address}: by TLS one of the two sides does not accept the other's certificate (${message})`);
+  if (UNREACHABLE.has(code)) return told("unreachable", `${address} cannot be reached (${message})`);
+  const refused = certificateFault(error as NodeJS.ErrnoException, { ownCa: tls?.ca !== undefined, ownCert: tls?.cert !== undefined });
+  if (refused !== null) return told("certificate", `${address}: ${refused}`);
+  if (/^ERR_(SSL|OSSL|TLS)_|^EPROTO$/.test(code)) {
+    // Whoever answers so is there, and will go on so.
+    const port = /wrong version number/i.test(message ?? "")
+      ? "what answers there is not TLS: give the agent's HTTPS port, or leave out TLS"
+      : "";
+    return told("unreachable", `${address}: ${port || "the TLS handshake failed"} (${code})`, { transient: port === "" });
   }
-  if (code === "EPROTO") return told("certificate", `${address} does not speak TLS as asked (${message})`);
   return told("connection-lost", `the connection to ${address} broke (${message})`);
 }
 
@@ -44,6 +48,9 @@ export function answerError(what: string, { statusCode, body }: PackageResponse,
   if (statusCode === 413) return told("too-large");
   if (/Invalid Session TTL/.test(text))
     return told("unsupported", {}, ": choose a ttl in this range, or lower the servers' session_ttl_min");
+  if (statusCode === 400 && text.includes("HTTP request to an HTTPS server")) {
+    return told("rejected", { transient: false }, ": the agent speaks TLS on this port (option tls)");
+  }
   // Such as 301 for a key with `//`: nothing that another try cures.
   if (statusCode < 429) return told("rejected", { transient: false });
   return told("rejected");

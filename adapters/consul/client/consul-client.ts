@@ -190,8 +190,7 @@ class Client implements ConsulClient {
           const answer = responseOf(error);
           if (answer && answer.statusCode >= 500) this.onServerError?.();
           if (answer && expects.includes(answer.statusCode)) resolve(answer);
-          else
-            reject(answer ? answerError(what, answer, this.#options.token !== null) : transportError(what, this.#options.address, error));
+          else reject(answer ? answerError(what, answer, this.#options.token !== null) : transportError(what, this.#options, error));
         },
       );
     });
