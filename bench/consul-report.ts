@@ -1,0 +1,36 @@
+import { type About, heading } from "./about.js";
+import { verdicts } from "./consul-verdicts.js";
+import type { ConsulHandOvers } from "./parts/consul-hand-over.js";
+import { ms, pages, section } from "./table.js";
+
+/** All that a run has found; also the JSON file. */
+export interface Results {
+  about: About;
+  handOvers?: readonly ConsulHandOvers[];
+}
+
+/** The results as text for a terminal. */
+export function print(results: Results): string {
+  return pages([heading(results.about), handOvers(results.handOvers), verdicts(results)]);
+}
+
+function handOvers(found?: readonly ConsulHandOvers[]): string {
+  if (!found) return "";
+  const how =
+    "From the call of resign() to the call of the next one's `elected` listener; from the call of Unlock to the return of Lock. By one " +
+    "process's monotonic clock: all candidates of a system are in one process, each with a session and connections of its own. The systems " +
+    "take turns on the same server, in chunks, and only the one whose turn it is has candidates there. Who has left stands again at once. " +
+    "Each leads for `hold` (tenure's: from when the one before stands again), so that api.Lock's herd has settled.";
+  const rows = found.map((row) => [
+    row.system,
+    row.candidates,
+    row.hold,
+    row.n,
+    ms(row.p50),
+    ms(row.p90),
+    ms(row.p99),
+    ms(row.max),
+    ms(row.ratio),
+  ]);
+  return section("Clean hand-over", how, ["system", "candidates", "hold", "n", "p50", "p90", "p99", "max", "to api.Lock"], rows);
+}
