@@ -10,8 +10,9 @@ import { count, counts, partsOf, readCommandLine } from "./command-line.js";
 import { print, type Results } from "./consul-report.js";
 import { SERVER_KIND, startServer, TTL } from "./consul-systems.js";
 import { measureConsulHandOvers } from "./parts/consul-hand-over.js";
+import { countConsulRequests } from "./parts/consul-requests.js";
 
-const PARTS = ["hand-over"] as const;
+const PARTS = ["hand-over", "requests"] as const;
 const USAGE = `npm run bench -- consul [options]
   --only PART[,PART]      of ${PARTS.join(", ")}; default: all
   --hand-overs N          counted, for each system and number of candidates (300)
@@ -53,5 +54,9 @@ async function on(part: (typeof PARTS)[number], measure: (server: ConsulServer) 
 await on("hand-over", async (server) => {
   results.handOvers = await measureConsulHandOvers(server, candidates, handOvers);
 });
+if (only.includes("requests")) {
+  announce("requests");
+  results.requests = await countConsulRequests(candidates, handOvers);
+}
 
 finish(results, print, values.json);

@@ -1,17 +1,19 @@
 import { type About, heading } from "./about.js";
 import { verdicts } from "./consul-verdicts.js";
 import type { ConsulHandOvers } from "./parts/consul-hand-over.js";
-import { ms, pages, section } from "./table.js";
+import type { ConsulRequestCount } from "./parts/consul-requests.js";
+import { list, ms, pages, section } from "./table.js";
 
 /** All that a run has found; also the JSON file. */
 export interface Results {
   about: About;
   handOvers?: readonly ConsulHandOvers[];
+  requests?: readonly ConsulRequestCount[];
 }
 
 /** The results as text for a terminal. */
 export function print(results: Results): string {
-  return pages([heading(results.about), handOvers(results.handOvers), verdicts(results)]);
+  return pages([heading(results.about), handOvers(results.handOvers), requests(results.requests), verdicts(results)]);
 }
 
 function handOvers(found?: readonly ConsulHandOvers[]): string {
@@ -33,4 +35,18 @@ function handOvers(found?: readonly ConsulHandOvers[]): string {
     ms(row.ratio),
   ]);
   return section("Clean hand-over", how, ["system", "candidates", "hold", "n", "p50", "p90", "p99", "max", "to api.Lock"], rows);
+}
+
+function requests(found?: readonly ConsulRequestCount[]): string {
+  if (!found) return "";
+  const how =
+    "HTTP requests by a proxy before the server, raft entries by its last_log_index, each system alone on a server, between two moments of " +
+    "rest; the old leader's standing again included. Apart, and not in the figures: renewals, sweeps (transactions that only check), " +
+    "deletions of letters (and their raft entries), and queries that are asked anew since their wait was over.";
+  const rows = found.map((row) => [row.system, row.candidates, row.handOvers, row.perHandOver, row.raft]);
+  const lists = found.flatMap((row) => [
+    `${row.system}, ${row.candidates} candidates: ${list(row.requests)}`,
+    `    apart: ${list(row.apart) || "none"}`,
+  ]);
+  return `${section("Requests a hand-over", how, ["system", "candidates", "n", "requests", "raft entries"], rows)}\n${lists.join("\n")}`;
 }

@@ -14,5 +14,15 @@ export function verdicts(results: Results): string {
     const row = mine(results.handOvers).find((one) => one.candidates === candidates);
     limits.judge(`hand-over to api.Lock, ${candidates} candidates`, row?.ratio, limit);
   }
+  const counts = mine(results.requests);
+  for (const row of counts) {
+    limits.judge(`requests a hand-over, ${row.candidates} candidates`, row.perHandOver, 6);
+    limits.judge(`raft entries a hand-over, ${row.candidates} candidates`, row.raft, 2);
+  }
+  const [few, many] = [2, 100].map((candidates) => counts.find((row) => row.candidates === candidates));
+  if (few && many) {
+    limits.judge("more requests a hand-over at 100 candidates than at 2", many.perHandOver - few.perHandOver, 0);
+    limits.judge("more raft entries a hand-over at 100 candidates than at 2", many.raft - few.raft, 0);
+  }
   return limits.print();
 }
