@@ -1,4 +1,6 @@
 import type { Results } from "./consul-report.js";
+import { LOCK_DELAY } from "./consul-systems.js";
+import { CRASH_TTL } from "./parts/consul-crash.js";
 import { Limits } from "./table.js";
 
 /** What was found beside its limit. */
@@ -24,5 +26,14 @@ export function verdicts(results: Results): string {
     limits.judge("more requests a hand-over at 100 candidates than at 2", many.perHandOver - few.perHandOver, 0);
     limits.judge("more raft entries a hand-over at 100 candidates than at 2", many.raft - few.raft, 0);
   }
+  const [crash] = mine(results.crash);
+  limits.judge("crash of the leader, from its last renewal to the next leader, at most", crash?.max, 2 * CRASH_TTL + LOCK_DELAY + 50);
+  const whole = (value: number) => value.toFixed(0);
+  const [traffic] = mine(results.many?.traffic);
+  limits.judge(`connections of a process with ${traffic?.elections} elections`, traffic?.connections, 16, whole);
+  limits.judge(`requests refused, ${traffic?.elections} elections from one process to another`, traffic?.refused, 0, whole);
+  const [crashes] = mine(results.many?.crashes);
+  const latest = crashes && Math.max(...crashes.late);
+  limits.judge(`crash of the leader of ${crashes?.elections} elections, all led after the session's end and the delay`, latest, 1000);
   return limits.print();
 }
