@@ -74,6 +74,14 @@ export class Peer {
     return (await this.ask(command, ...words)).map(Number);
   }
 
+  /** kill -9. Resolves when it has ended. */
+  async kill(): Promise<void> {
+    if (!alive.has(this.#process)) return;
+    const exited = new Promise<void>((resolve) => this.#process.once("exit", () => resolve()));
+    this.#process.kill("SIGKILL");
+    await exited;
+  }
+
   /** Ends the program; politely first, so that it can write its profile. */
   async quit(): Promise<void> {
     if (!alive.has(this.#process)) return;

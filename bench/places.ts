@@ -16,11 +16,17 @@ export function program(name: string): string {
   return join(project, "bench", "dist", "bench", "peers", `${name}.js`);
 }
 
+/** A build of tenure. */
+export interface Build {
+  readonly name: string;
+  readonly dist: string;
+}
+
 /**
  * The builds of tenure to measure: TENURE_DIST, one folder or several (separated as in PATH), so that two builds can be
  * compared in one run. Default: the `dist` of this checkout.
  */
-export function builds(): { name: string; dist: string }[] {
+export function builds(): Build[] {
   const folders = (process.env.TENURE_DIST || join(project, "dist")).split(delimiter).map((folder) => resolve(folder));
   return folders.map((dist, index) => ({ name: index === 0 ? "tenure" : `tenure/${index + 1}`, dist }));
 }

@@ -30,6 +30,7 @@ export async function startThree(): Promise<{ servers: ZooKeeperServer[]; follow
 
 /** Counts what a server receives by its own figure (`mntr`, zk_packets_received), without what asking for it costs. */
 export class PacketCounter {
+  readonly what = "packets";
   readonly #server: ZooKeeperServer;
   readonly #own: number;
 

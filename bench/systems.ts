@@ -1,6 +1,7 @@
 import { installCurator, installKazoo, type JavaPeers } from "./install.js";
+import { NODE, tenurePeer } from "./node-peer.js";
 import { Peer } from "./peer.js";
-import { builds, program, sources } from "./places.js";
+import { builds, sources } from "./places.js";
 
 /** One of the libraries that are compared. */
 export interface System {
@@ -17,9 +18,6 @@ export const TTL = 15_000;
 /** What the others are compared with. */
 export const REFERENCE = "Curator LeaderLatch";
 
-/** Extra arguments for the Node processes of tenure, such as --cpu-prof. */
-const NODE = (process.env.TENURE_NODE_ARGS ?? "").split(" ").filter(Boolean);
-
 export async function allSystems(): Promise<System[]> {
   const java = await installCurator();
   const python = await installKazoo();
@@ -34,10 +32,10 @@ export async function allSystems(): Promise<System[]> {
       return new Peer(`kazoo ${kind}`, { command: python, args });
     };
   return [
-    ...tenures().map(
-      ({ name, dist }): System => ({
-        name,
-        start: (address, root) => nodePeer(name, "tenure-hand", [dist, address, root, String(TTL)], NODE),
+    ...builds().map(
+      (build): System => ({
+        name: build.name,
+        start: (address, root) => tenurePeer(build.name, "tenure-hand", build, { store: "zookeeper", address, root, ttl: TTL }, NODE),
       }),
     ),
     { name: REFERENCE, start: curator("latch") },
@@ -45,13 +43,6 @@ export async function allSystems(): Promise<System[]> {
     { name: "kazoo Lock", start: kazoo("lock") },
     { name: "kazoo Election", start: kazoo("election") },
   ];
-}
-
-export const tenures = builds;
-
-/** A program of bench/peers in a Node process. */
-export function nodePeer(name: string, file: string, args: readonly string[], node: readonly string[] = []): Peer {
-  return new Peer(name, { command: process.execPath, args: [...node, program(file), ...args] });
 }
 
 /** A Java program of bench/peers. */

@@ -73,13 +73,6 @@ export class Tap {
   }
 }
 
-/** How often each request occurs, the most frequent first. */
-export function tally(requests: readonly string[]): Record<string, number> {
-  const counts = new Map<string, number>();
-  for (const request of requests) counts.set(request, (counts.get(request) ?? 0) + 1);
-  return Object.fromEntries([...counts].sort(([, a], [, b]) => b - a));
-}
-
 /** What keeps a session alive or proves it, and belongs to no hand-over: pings, reads of the root, transactions that only check. */
 export function isUpkeep(request: string): boolean {
   return request === "ping" || request === "exists /" || request === "closeSession" || /^multi\[check [^,]*\]$/.test(request);

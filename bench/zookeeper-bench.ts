@@ -2,20 +2,18 @@
  * `npm run bench -- zookeeper [--only PART] [--hand-overs 300] [--json FILE]`: what tenure costs, beside Curator and kazoo, on
  * real servers. bench/README.md says what is measured how.
  */
-import { writeFileSync } from "node:fs";
-import { arch, cpus, loadavg, release } from "node:os";
-import { parseArgs } from "node:util";
 import type { ZooKeeperServer } from "../test/support/zookeeper-server.js";
+import { about, announce, finish } from "./about.js";
+import { partsOf, readCommandLine } from "./command-line.js";
 import { measureFirst } from "./parts/first.js";
 import { measureHandOvers, measureLate } from "./parts/hand-over.js";
 import { measureMany } from "./parts/many.js";
 import { measureMemory } from "./parts/memory.js";
 import { measureQuestions } from "./parts/questions.js";
 import { countRequests } from "./parts/requests.js";
-import { print, type Results } from "./report.js";
-import { say } from "./run.js";
 import { SERVER_KIND, startServer, startThree } from "./servers.js";
-import { allSystems, TTL, tenures } from "./systems.js";
+import { allSystems, TTL } from "./systems.js";
+import { print, type Results } from "./zookeeper-report.js";
 
 const PARTS = ["hand-over", "three", "late", "requests", "first", "many", "questions", "memory"] as const;
 const USAGE = `npm run bench -- zookeeper [options]
@@ -32,9 +30,9 @@ const USAGE = `npm run bench -- zookeeper [options]
 TENURE_DIST: the build, or several separated as in PATH, to compare them.
 `;
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
+const values = readCommandLine(
+  "zookeeper",
+  {
     only: { type: "string" },
     "hand-overs": { type: "string", default: "300" },
     rest: { type: "string", default: "15" },
@@ -46,13 +44,9 @@ const { values, positionals } = parseArgs({
     idle: { type: "string", default: "30" },
     json: { type: "string" },
   },
-});
-const only = values.only?.split(",") ?? [...PARTS];
-const unknown = only.find((part) => !PARTS.some((known) => known === part));
-if (positionals.join() !== "zookeeper" || unknown !== undefined) {
-  process.stderr.write(unknown === undefined ? USAGE : `no part ${unknown}\n${USAGE}`);
-  process.exit(2);
-}
+  USAGE,
+);
+const only = partsOf(PARTS, values.only, USAGE);
 const handOvers = Number(values["hand-overs"]);
 const rest = Number(values.rest);
 const elections = Number(values.elections);
@@ -65,22 +59,13 @@ const systems = needsPeers
   : [];
 
 const results: Results = {
-  about: {
-    at: new Date().toISOString(),
-    node: process.version,
-    machine: `${cpus().length} x ${cpus()[0]?.model ?? "?"}, ${process.platform} ${release()} ${arch()}`,
-    server: SERVER_KIND,
-    sessionTimeout: TTL,
-    builds: tenures(),
-    loadBefore: loadavg()[0] ?? 0,
-    loadAfter: 0,
-  },
+  about: { ...about(`ZooKeeper 3.9.5, ${SERVER_KIND}; sessions ${TTL} ms`), sessionTimeout: TTL },
 };
 
 /** Each part has a server of its own, so that what one leaves behind does not weigh on the next. */
 async function on(part: (typeof PARTS)[number], measure: (server: ZooKeeperServer) => Promise<void>): Promise<void> {
   if (!only.includes(part)) return;
-  say(`${part} (load ${loadavg()[0]?.toFixed(1)})`);
+  announce(part);
   const server = await startServer();
   try {
     await measure(server);
@@ -120,7 +105,4 @@ await on("memory", async (server) => {
   results.memory = await measureMemory(server, 2 * elections, inOneTurn, Number(values.idle));
 });
 
-results.about.loadAfter = loadavg()[0] ?? 0;
-process.stdout.write(print(results));
-if (values.json) writeFileSync(values.json, `${JSON.stringify(results, null, 2)}\n`);
-process.exit();
+finish(results, print, values.json);

@@ -1,24 +1,15 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { ZooKeeperServer } from "../../test/support/zookeeper-server.js";
 import { installCurator } from "../install.js";
-import type { Peer } from "../peer.js";
+import { nodePeer, tenurePeer } from "../node-peer.js";
+import { builds } from "../places.js";
 import { say } from "../run.js";
 import { PacketCounter } from "../servers.js";
-import { median, type Spread, spread } from "../statistics.js";
-import { javaPeer, nodePeer, tenures } from "../systems.js";
+import { type Spread, spread } from "../statistics.js";
+import { javaPeer } from "../systems.js";
+import { type Moved, Pair, type PairOptions } from "./pair.js";
 
-/** All elections of one process handed to another. */
-export interface Many extends Spread {
-  readonly system: string;
-  readonly elections: number;
-  /** Not what is judged: ms for one process to lead all where nobody stands, and for the other to stand by in all. */
-  readonly joined: readonly [number, number];
-  /** ms until the leaving process has nothing left at the store. */
-  readonly untilStopped: number;
-  /** Processor time of the one that leaves, and of the one that takes over, ms. */
-  readonly cpu: readonly [number, number];
-  /** Requests an election that the server received meanwhile, upkeep of both sessions included. */
-  readonly received: number;
+/** All elections of one process handed to another; `counted`: requests that the server received. */
+export interface Many extends Moved {
   /** To the anchor's time. */
   readonly ratio: number;
 }
@@ -37,26 +28,19 @@ export interface ManyResult {
 }
 
 const WAYS = [1, 4, 8];
-/** A folder for the profiles of the last hand-over, of both sides. */
-const profiles = process.env.TENURE_PROFILES;
-
-export interface ManyOptions {
-  readonly elections: number;
-  /** So many candidacies begin in one turn of the event loop, when all are prepared. */
-  readonly inOneTurn: number;
-  /** Each hands all over, and back again; one more before them warms up. */
-  readonly rounds: number;
-}
 
 /** Hand-overs of everything and the anchors take turns. */
-export async function measureMany(server: ZooKeeperServer, options: ManyOptions): Promise<ManyResult> {
+export async function measureMany(server: ZooKeeperServer, options: PairOptions): Promise<ManyResult> {
   const { elections, rounds } = options;
   const writers = [
     { name: "node-zookeeper-client", peer: nodePeer("writes", "writes", [server.address, "/bench/writes"]) },
     { name: "ZooKeeper's Java client", peer: javaPeer(await installCurator(), "Writes", "Writes", [server.address, "/bench/writes"]) },
   ];
   const counter = await PacketCounter.of(server);
-  const pairs = tenures().map(({ name, dist }, index) => new Pair(name, dist, server.address, `/bench/m${index}`, options));
+  const pairs = builds().map((build, index) => {
+    const where = { store: "zookeeper", address: server.address, root: `/bench/m${index}`, ttl: 30_000 } as const;
+    return new Pair(build.name, () => tenurePeer(build.name, "tenure-many", build, where, ["--expose-gc"]), options);
+  });
   const anchors = new Map<string, number[]>();
   try {
     for (const pair of pairs) await pair.open();
@@ -77,89 +61,9 @@ export async function measureMany(server: ZooKeeperServer, options: ManyOptions)
   found.sort((a, b) => a.p50 - b.p50);
   const anchor = found[0] as Anchor;
   say(`many: anchor ${anchor.p50.toFixed(0)} ms for ${anchor.writes} writes (${anchor.way})`);
-  return { handedOver: pairs.map((pair) => pair.result(anchor)), anchors: found, anchor };
-}
-
-/** Two processes of one build. */
-class Pair {
-  readonly #name: string;
-  readonly #options: ManyOptions;
-  readonly #a: Peer;
-  readonly #b: Peer;
-  readonly #times = { taken: [] as number[], stopped: [] as number[], waiting: [] as number[], from: [] as number[], to: [] as number[] };
-  readonly #received: number[] = [];
-  #leading = 0;
-
-  constructor(name: string, dist: string, address: string, root: string, options: ManyOptions) {
-    const start = (side: string) => nodePeer(`${name} ${side}`, "tenure-many", [dist, address, root], ["--expose-gc"]);
-    this.#name = name;
-    this.#options = options;
-    this.#a = start("A");
-    this.#b = start("B");
-  }
-
-  /** A leads all. */
-  async open(): Promise<void> {
-    for (const peer of [this.#a, this.#b]) await peer.ask("open");
-    [this.#leading = 0] = await this.#stand(this.#a);
-  }
-
-  async thereAndBack(counter: PacketCounter, round: number): Promise<void> {
-    await this.#handOver(this.#a, this.#b, counter, round);
-    await this.#handOver(this.#b, this.#a, counter, round);
-  }
-
-  result(anchor: Anchor): Many {
-    const { taken, stopped, waiting, from, to } = this.#times;
-    return {
-      system: this.#name,
-      elections: this.#options.elections,
-      ...spread(taken),
-      joined: [this.#leading, median(waiting)],
-      untilStopped: median(stopped),
-      cpu: [median(from), median(to)],
-      received: median(this.#received),
-      ratio: median(taken) / anchor.p50,
-    };
-  }
-
-  async quit(): Promise<void> {
-    await Promise.all([this.#a.quit(), this.#b.quit()]);
-  }
-
-  async #handOver(from: Peer, to: Peer, counter: PacketCounter, round: number): Promise<void> {
-    const { elections, rounds } = this.#options;
-    const [waiting = 0] = await this.#stand(to);
-    // Watches are set after a candidate has been told that it waits.
-    await sleep(1500);
-    const profiled = profiles !== undefined && round === rounds;
-    if (profiled) for (const peer of [from, to]) await peer.ask("profile");
-    const [before = 0] = await to.numbers("cpu");
-    let led: number[] = [];
-    let stopped: number[] = [];
-    const received = await counter.during(async () => {
-      [led, stopped] = await Promise.all([to.numbers("lead", elections), from.numbers("stop")]);
-      await sleep(500);
-    });
-    const [after = 0] = await to.numbers("cpu");
-    const file = (side: string) => `${profiles}/many-${side}-${this.#name.replace("/", "-")}.cpuprofile`;
-    if (profiled) for (const [side, peer] of Object.entries({ from, to })) await peer.ask("profile", file(side));
-    const [last = 0] = led;
-    const [leaders = 0, told = 0] = await to.numbers("leaders");
-    const [began = 0, ended = 0, used = 0] = stopped;
-    if (leaders !== elections) throw new Error(`${this.#name}: ${leaders} of ${elections} elections are led`);
-    if (told !== elections) say(`many: ${this.#name}: ${told} terms of ${elections} elections: some were lost meanwhile`);
-    say(`many: ${this.#name}, ${elections} elections: ${Math.round(last - began)} ms (${received} packets)`);
-    if (round === 0) return;
-    this.#times.taken.push(last - began);
-    this.#times.stopped.push(ended - began);
-    this.#times.waiting.push(waiting);
-    this.#times.from.push(used);
-    this.#times.to.push(after - before);
-    this.#received.push(received / elections);
-  }
-
-  #stand(peer: Peer): Promise<number[]> {
-    return peer.numbers("stand", this.#options.elections, this.#options.inOneTurn);
-  }
+  const handedOver = pairs.map((pair): Many => {
+    const moved = pair.result();
+    return { ...moved, ratio: moved.p50 / anchor.p50 };
+  });
+  return { handedOver, anchors: found, anchor };
 }

@@ -1,9 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ZooKeeperServer } from "../../test/support/zookeeper-server.js";
+import { tenurePeer } from "../node-peer.js";
+import type { Peer } from "../peer.js";
+import { builds } from "../places.js";
 import { say } from "../run.js";
 import { PacketCounter } from "../servers.js";
-import { nodePeer, tenures } from "../systems.js";
-import { Tap, tally } from "../tap.js";
+import { tally } from "../table.js";
+import { Tap } from "../tap.js";
 
 /** What many elections on one session cost while nothing happens. */
 export interface Memory {
@@ -34,13 +37,14 @@ export interface Idle {
 
 export async function measureMemory(server: ZooKeeperServer, elections: number, inOneTurn: number, seconds: number): Promise<Memory[]> {
   const results: Memory[] = [];
-  for (const [index, { name, dist }] of tenures().entries()) {
+  for (const [index, build] of builds().entries()) {
+    const { name } = build;
     const root = `/bench/h${index}`;
     const taps = [await Tap.before(server.port, root), await Tap.before(server.port, root)] as const;
-    const [leader, waiter] = taps.map((tap) => nodePeer(name, "tenure-many", [dist, `127.0.0.1:${tap.port}`, root], ["--expose-gc"])) as [
-      ReturnType<typeof nodePeer>,
-      ReturnType<typeof nodePeer>,
-    ];
+    const [leader, waiter] = taps.map((tap) => {
+      const where = { store: "zookeeper", address: `127.0.0.1:${tap.port}`, root, ttl: 30_000 } as const;
+      return tenurePeer(name, "tenure-many", build, where, ["--expose-gc"]);
+    }) as [Peer, Peer];
     try {
       const counter = await PacketCounter.of(server);
       for (const peer of [leader, waiter]) await peer.ask("open");

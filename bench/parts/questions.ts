@@ -1,5 +1,7 @@
+import { tenurePeer } from "../node-peer.js";
+import { builds } from "../places.js";
 import { say } from "../run.js";
-import { nodePeer, tenures } from "../systems.js";
+import { TTL } from "../systems.js";
 
 /** Cost of one question, in ns and bytes a call; what an empty loop costs is not taken off. */
 export interface Question {
@@ -16,10 +18,12 @@ const WHAT = ["nothing", "isLeader", "valid", "assertValid"];
 /** While leading, on a real server. The young generation is large, so that nothing is collected while it is counted. */
 export async function measureQuestions(address: string): Promise<Question[]> {
   const results: Question[] = [];
-  for (const [index, { name, dist }] of tenures().entries()) {
+  for (const [index, build] of builds().entries()) {
+    const { name } = build;
+    const node = ["--expose-gc", "--max-semi-space-size=128"];
     for (const what of WHAT) {
       // A process for each: what was asked before shapes the compiled code.
-      const peer = nodePeer(name, "tenure-questions", [dist, address, `/bench/q${index}`], ["--expose-gc", "--max-semi-space-size=128"]);
+      const peer = tenurePeer(name, "tenure-questions", build, { store: "zookeeper", address, root: `/bench/q${index}`, ttl: TTL }, node);
       try {
         const [ns = 0, leastNs = 0, allocated = 0, retained = 0] = await peer.numbers("measure", what);
         results.push({ system: name, what, ns, leastNs, allocated, retained });

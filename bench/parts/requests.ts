@@ -4,7 +4,8 @@ import type { Peer } from "../peer.js";
 import { say } from "../run.js";
 import { PacketCounter } from "../servers.js";
 import type { System } from "../systems.js";
-import { isUpkeep, Tap, tally } from "../tap.js";
+import { tally } from "../table.js";
+import { isUpkeep, Tap } from "../tap.js";
 
 /** What one system asks of the server for a hand-over. */
 export interface RequestCount {

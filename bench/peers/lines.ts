@@ -24,14 +24,23 @@ export async function serve(commands: Record<string, (...words: string[]) => Pro
 }
 
 type Tenure = typeof import("../../dist/src/index.js");
-type ZooKeeperStore = typeof import("../../dist/adapters/zookeeper/index.js");
+type ZooKeeper = typeof import("../../dist/adapters/zookeeper/index.js");
+type Consul = typeof import("../../dist/adapters/consul/index.js");
 
-/** The public API of the build in the folder `dist`. */
-export async function loadTenure(dist: string): Promise<Pick<Tenure, "Elector"> & Pick<ZooKeeperStore, "zookeeper">> {
+/** By the words `DIST STORE ADDRESS ROOT TTL`: the elector of the build in the folder `DIST`, and what makes store values. */
+export async function loadTenure(
+  words: readonly string[],
+): Promise<Pick<Tenure, "Elector"> & { open(): ReturnType<ZooKeeper["zookeeper"]> }> {
+  const [dist = "", store = "", address = "", root = "", ttl = ""] = words;
   const load = (file: string) => import(pathToFileURL(`${dist}/${file}`).href);
   const { Elector } = (await load("src/index.js")) as Tenure;
-  const { zookeeper } = (await load("adapters/zookeeper/index.js")) as ZooKeeperStore;
-  return { Elector, zookeeper };
+  const adapter = await load(`adapters/${store}/index.js`);
+  if (store === "consul") {
+    const { consul } = adapter as Consul;
+    return { Elector, open: () => consul({ address, prefix: root, ttl: Number(ttl), lockDelay: 1000 }) };
+  }
+  const { zookeeper } = adapter as ZooKeeper;
+  return { Elector, open: () => zookeeper({ servers: address, root, sessionTimeout: Number(ttl) }) };
 }
 
 export function sleep(ms: number): Promise<void> {

@@ -1,13 +1,11 @@
 /*
- * Candidates of tenure, all in this process: `node tenure-hand.js DIST ADDRESS ROOT TTL`. A hand-over is measured from the call
+ * Candidates of tenure, all in this process: `node tenure-hand.js DIST STORE ADDRESS ROOT TTL`. A hand-over is measured from the call
  * of resign() (or stop()) of the leader to the call of the `elected` listener of the next.
  */
 import type { Elector } from "../../dist/src/index.js";
 import { loadTenure, now, serve, sleep } from "./lines.js";
 
-const [dist = "", address = "", root = "", ttl = ""] = process.argv.slice(2);
-const { Elector: ElectorClass, zookeeper } = await loadTenure(dist);
-const open = () => zookeeper({ servers: address, root, sessionTimeout: Number(ttl) });
+const { Elector: ElectorClass, open } = await loadTenure(process.argv.slice(2));
 
 let electors: Elector[] = [];
 let keepers: Elector[] = [];
@@ -49,8 +47,11 @@ async function handOver(give: (leader: Elector) => void): Promise<number> {
 }
 
 await serve({
-  /** `again`: `at-once` (leaders resign() and stand again by themselves) or `later` (they stop(), and start() when the next one leads). */
-  async stand(candidates = "", sessions = "", again = "") {
+  /**
+   * `again`: `at-once` (leaders resign() and stand again by themselves) or `later` (they stop(), and start() when the next one leads).
+   * `keep`: `keepers`, or `none` where who stands again at once keeps its session by that.
+   */
+  async stand(candidates = "", sessions = "", again = "", keep = "keepers") {
     standAgain = again;
     const stores = Array.from({ length: Number(sessions) }, open);
     standing = 0;
@@ -61,6 +62,7 @@ await serve({
     for (const elector of electors) elector.start();
     await first;
     await standby(electors.length - 1);
+    if (keep === "none") return [];
     // Whoever leaves keeps its session, as the candidates of the other systems do: it also waits in an election of no interest.
     keepers = stores.map((store, i) => new ElectorClass({ store, election: "keeper", id: `k${i}` }));
     await Promise.all(
@@ -75,6 +77,16 @@ await serve({
     );
     return [];
   },
+  /** Stands by with `candidates`, a session for each, in the election of `stand`, which another process leads. */
+  async join(candidates = "") {
+    standing = 0;
+    electors = Array.from({ length: Number(candidates) }, (_, i) => candidate(open(), "seat", `w${i}`));
+    for (const elector of electors) elector.start();
+    await standby(electors.length);
+    return [];
+  },
+  /** When the next one here is elected. */
+  next: async () => [await elected()],
   /** `count` hand-overs; `pause` ms of rest once all stand again. */
   async hand(count = "", pause = "") {
     const times: number[] = [];
@@ -102,6 +114,7 @@ await serve({
   async leave() {
     await Promise.all([...electors, ...keepers].map((elector) => elector.stop()));
     electors = [];
+    keepers = [];
     return [];
   },
   /** In each of `elections`, with two candidates that have a session each, one hand-over after `wait` ms in which nothing happened. */

@@ -1,5 +1,5 @@
 /*
- * Many elections of tenure on one store value: `node --expose-gc tenure-many.js DIST ADDRESS ROOT`. Instants are of the
+ * Many elections of tenure on one store value: `node --expose-gc tenure-many.js DIST STORE ADDRESS ROOT TTL`. Instants are of the
  * monotonic clock that all processes of the machine share.
  */
 import { writeFileSync } from "node:fs";
@@ -7,9 +7,8 @@ import { Session } from "node:inspector/promises";
 import type { Elector } from "../../dist/src/index.js";
 import { loadTenure, now, serve, sleep } from "./lines.js";
 
-const [dist = "", address = "", root = ""] = process.argv.slice(2);
-const { Elector: ElectorClass, zookeeper } = await loadTenure(dist);
-const store = zookeeper({ servers: address, root, sessionTimeout: 30_000 });
+const { Elector: ElectorClass, open } = await loadTenure(process.argv.slice(2));
+const store = open();
 
 let electors: Elector[] = [];
 let leading = 0;

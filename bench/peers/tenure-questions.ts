@@ -1,12 +1,11 @@
 /*
- * What it costs to ask whether one leads: `node --expose-gc --max-semi-space-size=128 tenure-questions.js DIST ADDRESS ROOT`.
+ * What it costs to ask whether one leads: `node --expose-gc --max-semi-space-size=128 tenure-questions.js DIST STORE ADDRESS ROOT TTL`.
  */
 import type { Elector, Term } from "../../dist/src/index.js";
 import { loadTenure, now, serve } from "./lines.js";
 
-const [dist = "", address = "", root = ""] = process.argv.slice(2);
-const { Elector: ElectorClass, zookeeper } = await loadTenure(dist);
-const elector: Elector = new ElectorClass({ store: zookeeper({ servers: address, root }), election: "questions" });
+const { Elector: ElectorClass, open } = await loadTenure(process.argv.slice(2));
+const elector: Elector = new ElectorClass({ store: open(), election: "questions" });
 elector.start();
 const term: Term = await elector.elected();
 

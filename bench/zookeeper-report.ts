@@ -1,25 +1,17 @@
+import { type About, heading } from "./about.js";
 import type { First } from "./parts/first.js";
 import type { HandOvers } from "./parts/hand-over.js";
 import type { ManyResult } from "./parts/many.js";
 import type { Memory } from "./parts/memory.js";
 import type { Question } from "./parts/questions.js";
 import type { RequestCount } from "./parts/requests.js";
-import { verdicts } from "./verdicts.js";
+import { list, ms, pages, type Row, section } from "./table.js";
+import { verdicts } from "./zookeeper-verdicts.js";
 
 /** All that a run has found; also the JSON file. */
 export interface Results {
-  about: {
-    readonly at: string;
-    readonly node: string;
-    readonly machine: string;
-    readonly server: string;
-    /** ms, of every system. */
-    readonly sessionTimeout: number;
-    readonly builds: readonly { readonly name: string; readonly dist: string }[];
-    /** Of the machine, over a minute, when the run began and ended. */
-    readonly loadBefore: number;
-    loadAfter: number;
-  };
+  /** `sessionTimeout`: ms, of every system. */
+  about: About & { readonly sessionTimeout: number };
   handOvers?: readonly HandOvers[];
   three?: readonly HandOvers[];
   late?: readonly HandOvers[];
@@ -30,13 +22,10 @@ export interface Results {
   memory?: readonly Memory[];
 }
 
-type Row = readonly (string | number | null | undefined)[];
-
 /** The results as text for a terminal. */
 export function print(results: Results): string {
-  const { about } = results;
-  const parts = [
-    `${about.machine}; Node ${about.node}; ZooKeeper 3.9.5, ${about.server}; sessions ${about.sessionTimeout} ms; load ${about.loadBefore.toFixed(1)} to ${about.loadAfter.toFixed(1)}. Times in ms.`,
+  return pages([
+    heading(results.about),
     handOvers("Clean hand-over, one server", results.handOvers),
     handOvers("Clean hand-over, three servers, clients at a follower", results.three),
     handOvers("Clean hand-over to one that has waited for long, one server", results.late, LATE),
@@ -46,8 +35,7 @@ export function print(results: Results): string {
     questions(results.questions),
     memory(results.memory),
     verdicts(results),
-  ];
-  return `\n${parts.filter(Boolean).join("\n\n")}\n`;
+  ]);
 }
 
 const LATE =
@@ -123,7 +111,7 @@ function many(found?: ManyResult): string {
       ms(row.max),
       ms(row.untilStopped),
       row.cpu.map((used) => used.toFixed(0)).join(" / "),
-      row.received.toFixed(2),
+      row.counted.toFixed(2),
       ms(row.ratio),
     ]),
     ...found.anchors.map((row) => [
@@ -176,28 +164,4 @@ function memory(found?: readonly Memory[]): string {
       `${system}, idle for ${idle.seconds} s: ${idle.received.toFixed(2)} requests a second; the one that leads: ${list(idle.leading)}; the one that waits: ${list(idle.waiting)}`,
   );
   return `${section("Memory and idle traffic", how, ["system", "", "elections", "RSS", "heap", "heap reserved"], rows)}\n${idle.join("\n")}`;
-}
-
-/** A title, how it was measured, and a table. */
-export function section(title: string, how: string, heads: readonly string[], rows: readonly Row[]): string {
-  const table = [heads, ...rows].map((row) => heads.map((_, column) => String(row[column] ?? "")));
-  const widths = heads.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0)));
-  const isText = heads.map((_, column) => rows.some((row) => typeof row[column] === "string" && !/^[\d.]/.test(row[column] as string)));
-  const lines = table.map((row) =>
-    row
-      .map((cell, column) => (isText[column] ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)))
-      .join("  ")
-      .trimEnd(),
-  );
-  return [title.toUpperCase(), how, ...lines].join("\n");
-}
-
-export function ms(value: number): string {
-  return value >= 100 ? value.toFixed(0) : value.toFixed(2);
-}
-
-function list(counts: Record<string, number>): string {
-  return Object.entries(counts)
-    .map(([name, count]) => `${count} ${name}`)
-    .join(" · ");
 }

@@ -1,11 +1,9 @@
-import { ms, type Results, section } from "./report.js";
+import { Limits } from "./table.js";
+import type { Results } from "./zookeeper-report.js";
 
-/** The limits that were set for tenure, beside what this run has found. Only the first build is judged. */
+/** What was found beside its limit. */
 export function verdicts(results: Results): string {
-  const rows: string[][] = [];
-  const judge = (what: string, found: number | undefined, limit: number, text = ms) => {
-    if (found !== undefined) rows.push([what, text(found), text(limit), found <= limit ? "holds" : "MISSED"]);
-  };
+  const limits = new Limits();
   const mine = <T extends { readonly system: string }>(list: readonly T[] | undefined, where: (row: T) => boolean = () => true) =>
     list?.find((row) => row.system === "tenure" && where(row));
 
@@ -15,37 +13,37 @@ export function verdicts(results: Results): string {
       [200, 0.9],
     ] as const) {
       const ratio = mine(results.handOvers, (row) => row.candidates === candidates && row.again === again)?.ratio;
-      judge(`hand-over to LeaderLatch, ${candidates} candidates, again ${again}`, ratio ?? undefined, limit);
+      limits.judge(`hand-over to LeaderLatch, ${candidates} candidates, again ${again}`, ratio ?? undefined, limit);
     }
-    judge(
+    limits.judge(
       `hand-over to LeaderLatch, three servers, again ${again}`,
       mine(results.three, (row) => row.again === again)?.ratio ?? undefined,
       0.8,
     );
   }
   for (const row of results.requests?.filter(({ system }) => system === "tenure") ?? []) {
-    judge(`requests a hand-over, ${row.candidates} candidates`, row.perHandOver, 5);
+    limits.judge(`requests a hand-over, ${row.candidates} candidates`, row.perHandOver, 5);
   }
   const many = mine(results.many?.handedOver);
-  judge(`${many?.elections} elections handed over, to ${results.many?.anchor.writes} writes`, many?.ratio, 1);
+  limits.judge(`${many?.elections} elections handed over, to ${results.many?.anchor.writes} writes`, many?.ratio, 1);
   for (const what of ["isLeader", "assertValid"]) {
     const question = mine(results.questions, (row) => row.what === what);
     const whole = (value: number) => value.toFixed(0);
-    judge(`${what}, ns`, question?.ns, 300, whole);
+    limits.judge(`${what}, ns`, question?.ns, 300, whole);
     // A few kilobytes of the machinery's own, spread over a million calls.
-    judge(`${what}, bytes retained`, question?.retained, 0.01, (value) => value.toFixed(3));
+    limits.judge(`${what}, bytes retained`, question?.retained, 0.01, (value) => value.toFixed(3));
   }
   const memory = mine(results.memory);
-  judge("kB an election, waiting (heap and external memory)", memory && memory.waiting.heap / 1000, 12);
-  judge("kB an election, waiting (RSS)", memory && memory.waiting.rss / 1000, 12);
+  limits.judge("kB an election, waiting (heap and external memory)", memory && memory.waiting.heap / 1000, 12);
+  limits.judge("kB an election, waiting (RSS)", memory && memory.waiting.rss / 1000, 12);
   const others = memory && Object.entries({ ...memory.idle.waiting, ...memory.idle.leading }).filter(([name]) => !isTouchOrProof(name));
-  judge(
+  limits.judge(
     "idle: requests other than touches, proofs and pings",
     others?.reduce((sum, [, count]) => sum + count, 0),
     0,
     (value) => value.toFixed(0),
   );
-  return rows.length === 0 ? "" : section("Limits", "Of the first build, in this run.", ["what", "found", "limit", ""], rows);
+  return limits.print();
 }
 
 function isTouchOrProof(request: string): boolean {
