@@ -13,15 +13,16 @@ export interface CommonFlags {
 /** For `--help`. */
 export const ENVIRONMENT_HELP = `Environment:
   TENURE_STORE, TENURE_ELECTION  defaults of --store and --election
-  TENURE_AUTH                    credentials for the store, as digest:user:password
+  TENURE_AUTH                    credentials for the store: digest:user:password, on Consul token:<SecretID>
   TENURE_AUTH_FILE               a file that holds them (as --auth-file)
   TENURE_TLS_PASSPHRASE          the passphrase of the TLS key that the URL names (keyFile=)
   TENURE_TLS_PASSPHRASE_FILE     a file that holds it
   TENURE_ACL                     default of --acl
+  CONSUL_HTTP_ADDR, …            Consul: as for its own tools
   NO_COLOR                       no colours`;
 
 export function storeOption(): Option {
-  return new Option("--store <url>", "where the election is held, e.g. zookeeper://zk1:2181,zk2:2181/app?sessionTimeout=15s")
+  return new Option("--store <url>", "where the election is held, e.g. zookeeper://zk1:2181,zk2:2181/app or consul://127.0.0.1:8500/app")
     .env("TENURE_STORE")
     .makeOptionMandatory();
 }
@@ -31,7 +32,7 @@ export function electionOption(): Option {
 }
 
 export function authOption(): Option {
-  return new Option("--auth-file <file>", "a file with the credentials for the store: digest:user:password");
+  return new Option("--auth-file <file>", "a file with the credentials for the store: digest:user:password, or token:<SecretID>");
 }
 
 export function levelOption(level: string): Option {
